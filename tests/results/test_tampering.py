@@ -1,7 +1,7 @@
 """Whatever a forger changes in the folder of a good run is found and named; the good runs themselves are clean.
 
 A forgery is a function that changes one thing, or one thing with all that follows from it. Those that are marked
-`again` leave nothing that contradicts itself: only the dispatcher, which decides again, finds them.
+`again` leave nothing that contradicts itself, or change what the engine alone says: the simulation finds them.
 """
 
 import shutil
@@ -240,7 +240,7 @@ def failure_called_success_everywhere(forged: Forged) -> None:
     ended(forged, "c", "COMPLETED_SUCCESSFULLY")
 
 
-@forgery("easy", "exchange", "c")
+@forgery("easy", "decision", again=True)
 def another_return_code_told(forged: Forged) -> None:
     forged.event("JOB_COMPLETED", "c")["data"]["return_code"] = 7
 
@@ -370,13 +370,13 @@ def units_removed(forged: Forged) -> None:
     forged.text("units.csv", line + "\n", "")
 
 
-@forgery("shared", "units file", "a")
+@forgery("shared", "decision", again=True)
 def units_on_other_hosts(forged: Forged) -> None:
     line = line_of_units(forged, "a")
     forged.text("units.csv", line, line.replace("0-1", "2-3", 1))
 
 
-@forgery("shared", "units file", "a")
+@forgery("shared", "decision", again=True)
 def units_twice(forged: Forged) -> None:
     line = line_of_units(forged, "a")
     forged.text("units.csv", line, f"{line}\n{line}")
@@ -434,7 +434,9 @@ def sums(name: str) -> None:
         write_table(forged.folder / "schedule.csv", [head, row])
 
     change.__name__ = f"sum_{name}"
-    forgery("easy shared", "sums")(change)
+    # Of the sums, the rows are asked for those that people read; the rest is the engine's to write again.
+    counted = name.startswith("nb_jobs") or name in ("nb_computing_machines", "makespan", "batsim_version")
+    forgery("easy shared", "sums" if counted else "decision", again=not counted)(change)
 
 
 for each in SUMS.split(","):
@@ -442,18 +444,18 @@ for each in SUMS.split(","):
         sums(each)
 
 
-@forgery("easy", "sums")
+@forgery("easy", "decision", again=True)
 def sums_removed(forged: Forged) -> None:
     (forged.folder / "schedule.csv").unlink()
 
 
-@forgery("easy shared", "machine states")
+@forgery("easy shared", "decision", again=True)
 def machine_state_removed(forged: Forged) -> None:
     path = forged.folder / "machine_states.csv"
     path.write_text("\n".join(path.read_text().splitlines()[:-2]) + "\n")
 
 
-@forgery("easy", "machine states")
+@forgery("easy", "decision", again=True)
 def machine_state_changed(forged: Forged) -> None:
     path = forged.folder / "machine_states.csv"
     lines = path.read_text().splitlines()
@@ -498,14 +500,14 @@ stated("workload.sha256", "0" * 64, "workload file")
 stated("dispatcher", "fcfs")
 stated("seed", 7)
 stated("clock", "apart")
-stated("decision_time", 3.0, "decision time|result")
+stated("decision_time", 3.0)
 stated("fallbacks", 2)
-stated("dynamic_jobs", True)
-stated("decisions.count", 3)
+stated("dynamic_jobs", True, "decision", again=True)
+stated("decisions.count", 3, "decision times")
 stated("performance.messages", 3)
 stated("command", "batdispatch run --dispatcher fcfs")
 stated("options.reservation", "count")
-stated("report.prediction.jobs", 99, "report", again=True)
+stated("report.prediction.jobs", 99, "decision", again=True)
 
 
 @forgery("easy events", "decision", again=True)
@@ -607,12 +609,12 @@ def registration_removed(forged: Forged) -> None:
     forged.drop("REGISTER_JOB", next(e for e in forged.events("REGISTER_JOB"))["data"]["job_id"].partition("!")[2])
 
 
-@forgery("attempts", "exchange")
+@forgery("attempts", "decision", again=True)
 def call_removed(forged: Forged) -> None:
     forged.drop("REQUESTED_CALL")
 
 
-@forgery("easy", "exchange")
+@forgery("easy", "decision", again=True)
 def call_invented(forged: Forged) -> None:
     forged.frames[4][1]["events"].append(
         {"timestamp": forged.frames[4][1]["now"], "type": "REQUESTED_CALL", "data": {}}
@@ -624,7 +626,7 @@ def machine_told_otherwise(forged: Forged) -> None:
     forged.event("SIMULATION_BEGINS")["data"]["compute_resources"][3]["name"] = "h9"
 
 
-@forgery("easy", "exchange")
+@forgery("easy", "decision", again=True)
 def profile_told_otherwise(forged: Forged) -> None:
     forged.event("SIMULATION_BEGINS")["data"]["profiles"]["w0"]["d50"]["delay"] = 5
 
@@ -653,12 +655,12 @@ def outage_invented(forged: Forged) -> None:
     forged.frames[4][1]["events"].append({"timestamp": now, "type": "NOTIFY", "data": data})
 
 
-@forgery("easy", "exchange|decision time")
+@forgery("easy", "decision", again=True)
 def deciding_took_time(forged: Forged) -> None:
     forged.frames[5][1]["now"] += 0.5
 
 
-@forgery("easy shared attempts events", "exchange")
+@forgery("easy shared attempts events", "decision", again=True)
 def last_submission_not_told(forged: Forged) -> None:
     for _, frame in forged.frames:
         frame["events"] = [each for each in frame["events"] if "no_more_static" not in each["data"].get("type", "")]
@@ -694,7 +696,8 @@ def test_good_runs_are_clean(good: dict[str, Path], forge: Callable[[str], Forge
     assert not findings.undone
     # What a forger leaves alone is as good as before.
     forged = forge(run)
-    if run != "shared":
+    # The forger's sums know neither units on nodes nor hosts that go away.
+    if run not in ("shared", "events"):
         forged.follow()
     forged.write()
     assert checked(forged.folder, "always").kept == []

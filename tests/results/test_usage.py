@@ -7,7 +7,8 @@ from batdispatch.core.jobs.request import Request, amounts
 from batdispatch.core.machine.machine import Machine
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import figures_of
-from batdispatch.results.usage import held_by_row, job_facts, read_units, slots_of
+from batdispatch.results.units import read_units
+from batdispatch.results.usage import held_by_row, job_facts, slots_of
 
 MACHINE = Machine.flat(3, "core=8 gpu=2")
 
@@ -35,7 +36,7 @@ JOBS = [
 
 def test_units_times_demand_or_the_whole_node(run):
     folder, columns, intervals = run
-    units = read_units(units_file(folder, "a,0-1,2 1"), columns, intervals)
+    units = read_units(units_file(folder, "a,0-1,2 1"), columns, intervals.sizes)
     assert units.tolist() == [2, 1, 1, 1]
     facts = job_facts(columns, JOBS)
     assert [job.id if job else None for job in facts.jobs] == ["a", "w0!b", "r", None]
@@ -53,7 +54,7 @@ def test_units_times_demand_or_the_whole_node(run):
 
 def test_without_a_units_file_each_host_carries_one(run):
     folder, columns, intervals = run
-    assert read_units(folder / "units.csv", columns, intervals).tolist() == [1, 1, 1, 1]
+    assert read_units(folder / "units.csv", columns, intervals.sizes).tolist() == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -70,14 +71,14 @@ def test_without_a_units_file_each_host_carries_one(run):
 def test_wrong_units_are_refused(run, line, message):
     folder, columns, intervals = run
     with pytest.raises(InputError, match=message):
-        read_units(units_file(folder, line), columns, intervals)
+        read_units(units_file(folder, line), columns, intervals.sizes)
 
 
 def test_a_units_file_with_other_columns(run):
     folder, columns, intervals = run
     (folder / "units.csv").write_text("a,b\n")
     with pytest.raises(InputError, match="expected job_id"):
-        read_units(folder / "units.csv", columns, intervals)
+        read_units(folder / "units.csv", columns, intervals.sizes)
 
 
 def test_a_resource_that_the_machine_lacks(run):

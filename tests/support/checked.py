@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 from batdispatch.audit.findings import Findings
 from batdispatch.audit.run import Auditor
-from batdispatch.inputs.platforms import read_platform
-from batdispatch.runs.checks.rerun import When, decide_again
+from batdispatch.results.origins import find_origins
+from batdispatch.results.runs import read_result
+from batdispatch.runs.checks.again import CheckInputs, Rerun, remake
+from batdispatch.runs.checks.rerun import When
 from batdispatch.runs.checks.settings import contradictions, read_said
+from batdispatch.runs.run import InputFiles
 
 
 def checked(folder: Path, when: When) -> Findings:
-    """Audit a run's folder, and let its dispatcher decide again."""
+    """Audit a run's folder, and make the run again."""
     findings = Auditor().run(folder)
-    result = read_said(folder)
-    for violation in contradictions(result):
+    for violation in contradictions(read_said(folder)):
         findings.add(violation)
-    machine = read_platform(Path(result["platform"]["path"]), master=result["platform"].get("master")).machine
-    decide_again(findings, folder, result, machine, when)
+    rerun = Rerun(folder, find_origins(folder, read_result(folder)), CheckInputs(), when)
+    with tempfile.TemporaryDirectory() as scratch:
+        findings.merge(remake(rerun, Path(scratch) / "again", InputFiles()))
     return findings

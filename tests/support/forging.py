@@ -50,10 +50,9 @@ class Forged:
 
     def write(self) -> None:
         """Write jobs.csv, the exchange and result.json as they are now."""
-        with (self.folder / "jobs.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, self.columns, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(self.rows)
+        # As the engine does, with quotes around metadata.
+        rows = [",".join([*list(row.values())[:-1], f'"{row["metadata"]}"']) for row in self.rows]
+        (self.folder / "jobs.csv").write_text("\n".join([",".join(self.columns), *rows, ""]))
         if self._recorded:
             lines = [json.dumps({"dir": way, "raw": json.dumps(frame)}) for way, frame in self.frames]
             (self.folder / "decisions.jsonl").write_text("\n".join(lines) + "\n")

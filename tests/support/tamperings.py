@@ -20,7 +20,6 @@ Kind = Callable[[Path, Draw], str]
 TAMPERINGS: dict[str, Kind] = {}
 #: Kinds that nothing in a folder contradicts -> why they mislead nobody.
 HARMLESS = {
-    "jobs.csv: blank line": "no value changes",
     "schedule.csv: scheduling_time": "a time of the wall clock, which repeats nowhere and enters no metric",
     "schedule.csv: simulation_time": "a time of the wall clock, which repeats nowhere and enters no metric",
     "result.json: performance.load_seconds": "a time of the wall clock",

@@ -13,19 +13,21 @@ from numpy.typing import NDArray
 
 from batdispatch.audit.course import Course
 from batdispatch.audit.exchange import Clock, Outage
-from batdispatch.audit.findings import RECORDING, TOLERANCE, Fault, Findings, Violation, part
-from batdispatch.audit.hosts import Floats, Ints, Occupation
+from batdispatch.audit.findings import LINEAGE, RECORDING, UNITS, Fault, Findings, Violation, part
+from batdispatch.audit.hosts import Floats, Ints
 from batdispatch.audit.machine import Machine
 from batdispatch.audit.request import Demands, Queues
-from batdispatch.audit.rows import Rows, read_lineage, read_units
+from batdispatch.audit.rows import Rows, Units
 from batdispatch.audit.workload import Ending, Endings, Job, Workload, job_of
 from batdispatch.core.errors import InputError
+from batdispatch.results.lineage import read_lineage
+from batdispatch.results.units import read_units
 
 Mask = NDArray[np.bool_]
 #: What a rule asks about: rows of the jobs file, hosts, the order of jobs, moments of the exchange, other files.
 About = Literal["rows", "hosts", "order", "moments", "files"]
-#: What must be there so that a rule can be asked: an exchange up to its end, the embedded engine, result.json.
-Need = Literal["", "exchange", "embedded", "result"]
+#: What must be there so that a rule can be asked: an exchange up to its end, result.json.
+Need = Literal["", "exchange", "result"]
 Faults = Iterator[Fault]
 
 
@@ -74,7 +76,9 @@ class Case:
         self.folder, self.said, self.digests, self.outages = folder, said, digests, outages
         self.settings, path = part(part(said, "made_from"), "settings"), folder / RECORDING
         self.rows, self.machine, self.workload = rows, machine, workload
-        self.units, self.lineage = read_units(folder, rows), read_lineage(folder, rows)
+        sizes, self.lineage = rows.hosts.sizes, read_lineage(folder / LINEAGE, rows.read)
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        self.units = Units(read_units(folder / UNITS, rows.read, sizes), offsets)
         self.held = self.units.held
         self.queues = Queues(machine)
         self.demands = Demands(machine, self.queues)
@@ -111,16 +115,6 @@ class Case:
         """What the exchange says, for a rule that needs one."""
         assert self.course is not None
         return self.course
-
-    @property
-    def away(self) -> bool:
-        """Whether hosts went away during the run."""
-        return bool(self.outages or (self.course is not None and self.course.outages))
-
-    @cached_property
-    def occupation(self) -> Occupation:
-        """What the hosts carried."""
-        return Occupation(self.rows.hosts, self.started, self.rows.left, TOLERANCE)
 
     @cached_property
     def ends(self) -> list[Ending]:
@@ -229,7 +223,6 @@ def ask_all(case: Case, findings: Findings) -> None:
     there = {
         "": True,
         "exchange": case.course is not None and case.course.complete,
-        "embedded": case.embedded,
         "result": bool(case.said),
     }
     for one in sorted(RULES.values(), key=lambda one: get_args(About).index(one.about)):

@@ -14,8 +14,8 @@ WALLTIME, KILLED, REJECTED = "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "
 STATES = (SUCCESS, FAILED, WALLTIME, KILLED, REJECTED)
 
 #: Names of files in a run's folder.
-RECORDING, UNITS, LINEAGE, MACHINE_STATES = "decisions.jsonl", "units.csv", "lineage.csv", "machine_states.csv"
-DECISION_TIMES, PLANS, NETWORK = "decision_times.csv", "solver.jsonl", "network.csv"
+RECORDING, UNITS, LINEAGE = "decisions.jsonl", "units.csv", "lineage.csv"
+DECISION_TIMES, NETWORK = "decision_times.csv", "network.csv"
 
 #: Times in a jobs file have six decimals. So two times that should be equal differ by up to 1e-6 s, and a difference of
 #: two by up to 1.5e-6 s.
@@ -44,10 +44,10 @@ def part(said: Mapping[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def alike(one: Any, other: Any) -> bool:
-    """Return whether two JSON values mean the same: numbers to six decimals, as Batsim prints them."""
+def alike(one: Any, other: Any, relative: float = 1e-12, absolute: float = 1e-6) -> bool:
+    """Return whether two JSON values mean the same: numbers to six decimals, as Batsim prints them, or as stated."""
     if is_number(one) and is_number(other):
-        return bool(one == other) or math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-6)
+        return bool(one == other) or math.isclose(one, other, rel_tol=relative, abs_tol=absolute)
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(alike(value, other[name]) for name, value in one.items())
     if isinstance(one, list) and isinstance(other, list):

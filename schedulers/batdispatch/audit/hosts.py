@@ -119,52 +119,31 @@ def mask_of(text: str) -> int:
     return mask
 
 
-class Occupation:
-    """What the hosts of a machine carried, whose jobs take whole hosts or share them.
+def conflicts(hosts: HostSets, start: Floats, finish: Floats, tolerance: float) -> Iterator[tuple[int, int, int]]:
+    """Yield ``(row, row that still holds the host, host)`` where a job starts on a whole host that another one holds.
 
-    Attributes:
-        conflicts: (row, row that still holds the host, host) where a job starts on a host that another one holds.
-        busy: how long hosts computed, for however many jobs, summed over hosts, s.
-        until: when each host computed last, s, float64 [host].
+    A job that takes no time goes first among those that start together. Time grows with the intervals, not the hosts.
+
+    Args:
+        hosts: of each row.
+        start: seconds, float64 [row]; NaN for a job that did not run.
+        finish: seconds, float64 [row].
+        tolerance: seconds by which a job may start before the other's end.
     """
-
-    def __init__(self, hosts: HostSets, start: Floats, finish: Floats, tolerance: float) -> None:
-        """Go through the jobs in order of their start; NaN: the job did not run.
-
-        A job that takes no time goes first among those that start together. Time grows with the intervals, not the
-        hosts.
-        """
-        size = int(hosts.last.max(initial=-1)) + 1
-        self.conflicts: list[tuple[int, int, int]] = []
-        self.busy = 0.0
-        self.until = np.full(size, -np.inf)
-        self._holder = np.full(size, -1, dtype=np.int64)
-        ran = np.flatnonzero(np.isfinite(start[hosts.row]))
-        order = ran[np.lexsort((hosts.row[ran], finish[hosts.row[ran]], start[hosts.row[ran]]))]
-        for low in range(0, len(order), BLOCK):
-            columns = (column[order[low : low + BLOCK]].tolist() for column in (hosts.row, hosts.first, hosts.last))
-            for row, first, last in zip(*columns, strict=True):
-                self._take(row, first, slice(first, last + 1), float(start[row]), float(finish[row]), tolerance)
-        self.until[self.until < 0] = 0.0
-
-    def _take(self, row: int, first: int, hosts: slice, begin: float, end: float, tolerance: float) -> None:
-        """Let a job take neighbouring hosts, and note which other job still holds one of them."""
-        held = self.until[hosts]
-        latest = held.max()
-        if latest > begin:
-            host = first + int(held.argmax())
-            other = int(self._holder[host])
+    size = int(hosts.last.max(initial=-1)) + 1
+    until, holder = np.full(size, -np.inf), np.full(size, -1, dtype=np.int64)
+    ran = np.flatnonzero(np.isfinite(start[hosts.row]))
+    order = ran[np.lexsort((hosts.row[ran], finish[hosts.row[ran]], start[hosts.row[ran]]))]
+    for low in range(0, len(order), BLOCK):
+        columns = (column[order[low : low + BLOCK]].tolist() for column in (hosts.row, hosts.first, hosts.last))
+        for row, first, last in zip(*columns, strict=True):
+            held = until[first : last + 1]
+            other = int(holder[host := first + int(held.argmax())])
             # A host that the job's own allocation names twice is another rule's affair.
-            if latest > begin + tolerance and other != row:
-                self.conflicts.append((row, other, host))
-            longer = held < end
-            self.busy += float((end - np.maximum(held[longer], begin)).sum())
-            self._holder[hosts][longer] = row
-            held[longer] = end
-        elif end >= begin:
-            self.busy += (end - begin) * len(held)
-            held[:] = end
-            self._holder[hosts] = row
+            if until[host] > start[row] + tolerance and other != row:
+                yield row, other, host
+            longer = held < finish[row]
+            holder[first : last + 1][longer], held[longer] = row, finish[row]
 
 
 class Slots(NamedTuple):

@@ -1,7 +1,7 @@
 """The door of the audit: finds the inputs of a run, reads its files, and asks every rule.
 
-Only this file of the audit may import others of the package: what finds a run's folder, and what measures the network
-once more.
+What this file alone may import of the package finds a run's folder and inputs, reads an events file, and measures the
+network once more.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ import msgspec
 from batdispatch.audit import rules
 from batdispatch.audit.case import Case, ask_all
 from batdispatch.audit.exchange import Outage
-from batdispatch.audit.findings import NETWORK, Findings, Violation, part
-from batdispatch.audit.hosts import mask_of
+from batdispatch.audit.findings import NETWORK, Findings, Violation
 from batdispatch.audit.machine import Machine, read_machine
 from batdispatch.audit.metrics import NETWORK as NETWORK_METRICS
 from batdispatch.audit.rows import Rows
 from batdispatch.audit.workload import Workload, read_workload
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.files import read_all
+from batdispatch.core.line.events import MachinesAvailable, MachinesUnavailable
+from batdispatch.engines.external import read_external_events
+from batdispatch.inputs.files import file_digest, read_all
+from batdispatch.results.origins import find_origins
 from batdispatch.results.remeasure import network_differences
 from batdispatch.results.runs import Result, jobs_file, read_result
 
@@ -65,8 +67,9 @@ class Auditor:
             InputError: a file is missing or malformed, or neither an argument nor result.json names an input.
         """
         result = read_result(folder)
-        site = self._site(folder, result)
-        path = self._workload or _locate(folder, result.workload.path, "workload")
+        origins = find_origins(folder, result)
+        site = self._site(_found(folder, self._platform or origins.platform, result.platform.path, "platform"), result)
+        path = _found(folder, self._workload or origins.workload, result.workload.path, "workload")
         workload, digest = self._read_workload(path)
         machine, platform_digest = self._read_machine(site)
         jobs, beside = jobs_file(folder), folder / "result.json"
@@ -75,7 +78,10 @@ class Auditor:
         digests = {"platform": platform_digest, "workload": digest}
         # What stands in the file, whatever this version knows of it.
         said = msgspec.json.decode(beside.read_bytes() if beside.exists() else b"{}", type=dict[str, Any])
-        outages = self._outages(folder, said, digests)
+        events = self._events or origins.events
+        outages: list[Outage] | None = [] if said and not result.settings.get("external_events") else None
+        if events is not None:
+            outages, digests["events"] = _outages(events, len(machine.names)), file_digest(events)
         findings = Findings(limit=self._limit)
         ask_all(Case(folder, said, Rows(jobs), machine, workload, digests, outages), findings)
         metrics = said.get("metrics") or {}
@@ -86,22 +92,9 @@ class Auditor:
                 findings.add(Violation(kind, message, job=job))
         return findings
 
-    def _site(self, folder: Path, result: Result) -> _Site:
-        path = self._platform or _locate(folder, result.platform.path, "platform")
+    def _site(self, path: Path, result: Result) -> _Site:
         master = self._master if self._master is not None else result.platform.master
         return path, master, 5 if result.engine.get("name") == "batsim5" else 4
-
-    def _outages(self, folder: Path, said: Mapping[str, Any], digests: dict[str, str]) -> list[Outage] | None:
-        """Return what the file of external events says, and note its digest; None: it is not known what it says."""
-        noted = part(part(said, "made_from"), "settings").get("external_events")
-        if self._events is None and noted is None:
-            return [] if said else None
-        paths = [self._events] if self._events is not None else [Path(str(noted)), folder / str(noted)]
-        for path in paths:
-            if path.is_file():
-                data, digests["events"] = read_all(path)
-                return _read_outages(data, str(path))
-        return None
 
 
 def _workload(path: Path) -> tuple[Workload, str]:
@@ -124,35 +117,18 @@ def _network(roles: Mapping[str, str], site: _Site) -> CoreMachine:
     return read_platform(path, master=master, roles=roles, batsim=version).machine
 
 
-class _External(msgspec.Struct):
-    type: str = ""
-    timestamp: float = 0.0
-    resources: Any = ""
+def _outages(path: Path, hosts: int) -> list[Outage]:
+    """Return what an events file says of hosts, in order of time."""
+    kinds = (MachinesAvailable, MachinesUnavailable)
+    listed = [one for one in read_external_events(path, hosts) if isinstance(one, kinds)]
+    return [Outage(one.time, one.time, isinstance(one, MachinesAvailable), one.hosts.mask) for one in listed]
 
 
-def _read_outages(data: bytes, source: str) -> list[Outage]:
-    """Return what an events file says of hosts, in order of time.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    outages = []
-    for number, line in enumerate(data.splitlines(), start=1):
-        try:
-            event = msgspec.json.decode(line.strip() or b"{}", type=_External)
-            if (kind := event.type.removeprefix("event_")) in ("machine_available", "machine_unavailable"):
-                mask = mask_of(str(event.resources))
-                outages.append(Outage(event.timestamp, event.timestamp, kind == "machine_available", mask))
-        except (msgspec.MsgspecError, InputError, UnicodeDecodeError) as problem:
-            raise InputError(f"is no event: {problem}", source=source, place=f"line {number}") from None
-    return sorted(outages, key=lambda outage: outage.earliest)
-
-
-def _locate(folder: Path, noted: str, kind: str) -> Path:
-    """Return the file that result.json names: relative to where we are, or to the run's folder."""
-    if not noted:
+def _found(folder: Path, path: Path | None, noted: str, kind: str) -> Path:
+    """Return the path of an input, or refuse a folder whose input was not found where result.json notes it."""
+    if path is None and not noted:
         raise InputError(f"has no result.json that names its {kind}; say --{kind}", source=str(folder))
-    for path in (Path(noted), folder / noted):
-        if path.is_file():
-            return path
-    raise InputError(f"the {kind} {noted!r} is not there (any more); say --{kind}", source=str(folder / "result.json"))
+    if path is None:
+        place = str(folder / "result.json")
+        raise InputError(f"the {kind} {noted!r} is not there (any more); say --{kind}", source=place)
+    return path

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from batdispatch.audit.findings import is_number
+from batdispatch.batsim.v5.workload import merge_job
 from batdispatch.core.errors import InputError
 
 Profiles = Mapping[str, Mapping[str, Any]]
@@ -110,12 +111,18 @@ class Workload(NamedTuple):
 
     def fields(self, index: int) -> dict[str, Any]:
         """Return the JSON object of a job, in Batsim 4's form."""
-        return _merged(msgspec.json.decode(self.texts[index], type=dict[str, Any]))
+        return _fields(self.texts[index], self.version)
 
 
 class _Top(msgspec.Struct):
     jobs: list[msgspec.Raw]
     profiles: dict[str, dict[str, Any]]
+
+
+def _fields(text: msgspec.Raw, version: int) -> dict[str, Any]:
+    fields = msgspec.json.decode(text, type=dict[str, Any])
+    # What Batsim 5 hands on for its users stands in a field of its own.
+    return merge_job(fields, source="", place="") if version == 5 else fields
 
 
 def read_workload(data: bytes, source: str) -> Workload:
@@ -128,7 +135,7 @@ def read_workload(data: bytes, source: str) -> Workload:
         top = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=_Top)
         version = 5 if any(str(one.get("type")).endswith("Profile") for one in top.profiles.values()) else 4
         decode = msgspec.json.Decoder(Job).decode
-        jobs = [decode(each) if version == 4 else job_of(_merged(msgspec.json.decode(each))) for each in top.jobs]
+        jobs = [decode(each) if version == 4 else job_of(_fields(each, version)) for each in top.jobs]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, AttributeError) as problem:
         raise InputError(f"cannot be read as a workload: {problem}", source=source) from None
     for job in jobs:
@@ -144,25 +151,6 @@ def job_of(fields: Mapping[str, Any]) -> Job:
         msgspec.ValidationError: a field has a value of another kind than it should.
     """
     return msgspec.convert(fields, Job)
-
-
-def _merged(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return a job's fields with those beside them that Batsim 5 hands on in ``extra_data``."""
-    extra = fields.get("extra_data")
-    found = read_extra(extra) if isinstance(extra, str) else extra
-    if not isinstance(found, dict):
-        return fields
-    return {name: value for name, value in fields.items() if name != "extra_data"} | found
-
-
-def read_extra(text: str | None) -> dict[str, Any]:
-    """Return the fields in a text of Batsim 5's ``extra_data``; a text that is no object stands under that name."""
-    if not text:
-        return {}
-    try:
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return {"extra_data": text}
 
 
 class Endings:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from batdispatch.batsim import PROTOCOLS, Features, Wire, protocol
 from batdispatch.batsim.bounds import check_bounds
 from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.core.line.decisions import Execute, StopSimulation
 from batdispatch.core.line.messages import Message, Peer, Reply
 
 #: Bytes of the longest line of a recording: a frame of serve's default bound, with room for what is escaped.
@@ -157,6 +159,37 @@ def read_exchanges(
             source=str(path),
             place=f"line {line}",
         )
+
+
+def read_in_batsim4(path: Path) -> Iterator[tuple[int, bytes | None, bytes | None]]:
+    """Yield the line, the message and the reply of each exchange of a recording, as frames of Batsim 4.
+
+    A handshake has neither message nor reply. Some of what Batsim 4 has no word for is left out: storage beside a
+    mapping, parts of a job on other hosts, and an early end.
+
+    Raises:
+        InputError: the recording is malformed.
+        ImpossibleDecision, SimulationError: something else in it cannot be said in Batsim 4's words.
+        OSError: the file cannot be read.
+    """
+    version, four = told_by(path), protocol("4")
+    wire = protocol(version)
+    for exchange in read_recording(path, wire):
+        if version == "4":
+            yield exchange.line, exchange.message, exchange.reply
+        elif read_handshake(path, exchange, wire) is not None:
+            yield exchange.line, None, None
+        else:
+            message, reply = _decode(path, exchange, wire)
+            answer = None if reply is None else four.encode_reply(_sayable(reply))
+            yield exchange.line, four.encode_message(message), answer
+
+
+def _sayable(reply: Reply) -> Reply:
+    """Return a reply with what Batsim 4 has words for."""
+    listed = [one for one in reply.decisions if not isinstance(one, StopSimulation)]
+    plain = {"storage": None, "overrides": None}
+    return Reply(reply.now, [replace(one, **plain) if isinstance(one, Execute) else one for one in listed])
 
 
 def replay(
@@ -322,6 +355,7 @@ __all__ = [
     "check_wire",
     "read_exchanges",
     "read_handshake",
+    "read_in_batsim4",
     "read_recording",
     "replay",
     "same_values",

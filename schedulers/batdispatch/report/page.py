@@ -21,7 +21,8 @@ from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.sites import Sites
 from batdispatch.results.starvation import NO_EASY, beside_easy
-from batdispatch.results.usage import MachineUse, job_facts, licences_of, read_units, slots_of
+from batdispatch.results.units import read_units
+from batdispatch.results.usage import MachineUse, job_facts, licences_of, slots_of
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
 MAX_REASONS = 8
@@ -161,7 +162,7 @@ def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, MachineUse
             missing.append(run.label)
             continue
         intervals = run.columns.hosts
-        units = read_units(run.folder / "units.csv", run.columns, intervals)
+        units = read_units(run.folder / "units.csv", run.columns, intervals.sizes)
         jobs = job_facts(run.columns, workload.jobs, run.lineage).asking
         slots = slots_of(intervals, units, machine, jobs)
         found[run.label] = MachineUse(machine, slots, licences_of(machine, jobs))

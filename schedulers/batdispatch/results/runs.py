@@ -25,7 +25,8 @@ from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.network.use import NetworkUse, network_use
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
-from batdispatch.results.usage import JobFacts, held_by_row, job_facts, licences_of, read_units, slots_in_blocks
+from batdispatch.results.units import read_units
+from batdispatch.results.usage import JobFacts, held_by_row, job_facts, licences_of, slots_in_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -341,7 +342,7 @@ def figures_of(
         if facts is not None:
             intervals = columns.hosts
             units = (
-                read_units(folder / "units.csv", columns, intervals)
+                read_units(folder / "units.csv", columns, intervals.sizes)
                 if folder is not None
                 else np.ones(int(intervals.sizes.sum()), dtype=np.int64)
             )

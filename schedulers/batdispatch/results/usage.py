@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Machine
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage
-from batdispatch.results.rows import read_rows
 
 #: Slots that are looked at together: enough for numpy, little enough for the memory.
 BLOCK = 1 << 18
@@ -59,44 +57,6 @@ def job_facts(columns: RunColumns, jobs: Iterable[Job], lineage: Lineage | None 
         asking = [found[root] if job is None else job for job, root in zip(found, lineage.root.tolist(), strict=True)]
     users = np.array([job.user if job is not None else "" for job in asking], dtype=object)
     return JobFacts(found, asking, users)
-
-
-def read_units(path: Path, columns: RunColumns, intervals: Intervals) -> NDArray[np.int64]:
-    """Read units.csv: how many units of its job each host slot carries, int64 [slot] along ``intervals.hosts()``.
-
-    A job that is not in the file, and every job when there is no such file, has one unit on each host.
-
-    Raises:
-        InputError: the file is malformed, names a job that is not in the run, or gives a job another number of
-            hosts than its allocation has.
-    """
-    sizes = intervals.sizes
-    if not path.exists():
-        # A view of a single number: millions of slots would otherwise be written out for nothing.
-        return np.broadcast_to(np.int64(1), (int(sizes.sum()),))
-    units = np.ones(int(sizes.sum()), dtype=np.int64)
-    offsets = np.concatenate(([0], np.cumsum(sizes)))
-    rows = {job_id: row for row, job_id in enumerate(columns.job_id.tolist())}
-    for line, (name, told) in read_rows(path, ("job_id", "units"), others=True):
-        place = f"line {line}"
-        row = rows.get(name)
-        if row is None:
-            raise InputError(f"job {name[:80]!r} is not in the jobs file", source=str(path), place=place)
-        counts = told.split()
-        if not all(part.isascii() and part.isdigit() and len(part) <= 9 and int(part) for part in counts):
-            raise InputError(
-                f"units {told[:80]!r}, expected a positive number a host, such as '2 3 1'",
-                source=str(path),
-                place=place,
-            )
-        if len(counts) != sizes[row]:
-            raise InputError(
-                f"job {name[:80]!r} has units on {len(counts)} hosts and {sizes[row]} hosts",
-                source=str(path),
-                place=place,
-            )
-        units[offsets[row] : offsets[row + 1]] = [int(part) for part in counts]
-    return units
 
 
 @dataclass(frozen=True)

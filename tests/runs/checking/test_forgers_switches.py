@@ -13,8 +13,8 @@ from batdispatch.runs.checks.settings import contradictions, read_said
 Check = Disguise = Simulate = Any
 #: What a forger writes into result.json -> the changes, the exit status, and what is said.
 SWITCHES: dict[str, tuple[list[tuple[str, Any]], int, str]] = {
-    "nothing": ([], 1, "the dispatcher decides otherwise"),
-    "a long simulation": ([("performance.simulation_seconds", 61.0)], 1, "the dispatcher decides otherwise"),
+    "nothing": ([], 1, "simulated again, it is"),
+    "a long simulation": ([("performance.simulation_seconds", 61.0)], 1, "simulated again, it is"),
     "another numpy": ([("made_from.packages.numpy", "0.1")], 3, "the run had numpy 0.1, this is"),
     "a solver that was stopped": ([("fallbacks", 1), ("report.fallbacks", 1)], 3, "the clock stopped a solver"),
     "measured decisions": ([("decision_time", "measured")], 1, "the dispatcher decides otherwise"),

@@ -16,7 +16,6 @@ from batdispatch.audit.workload import Job
 for _name, _sentence in (
     ("machine told", "The machine that is told is the platform's."),
     ("host away", "No job starts on a host that is away."),
-    ("decision time", "A decision takes the time that result.json says."),
     ("units ordered", "units.csv has the units that EXECUTE_JOB places on each host."),
 ):
     RULES[_name] = Rule(_name, _sentence, "moments", "", lambda case: ())

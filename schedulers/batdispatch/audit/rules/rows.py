@@ -9,29 +9,7 @@ import numpy as np
 from batdispatch.audit.case import Case, Faults, Mask, claim, rule
 from batdispatch.audit.findings import FAILED, KILLED, RUNTIME_TOLERANCE, SUCCESS, TOLERANCE, WALLTIME, Fault
 from batdispatch.audit.hosts import Floats
-from batdispatch.audit.rows import COLUMNS
 from batdispatch.audit.workload import spreads
-
-
-@rule("rows", "embedded")
-def columns(case: Case) -> Faults:
-    """The jobs file has Batsim 4's columns, in its order."""
-    if case.rows.header != COLUMNS:
-        yield Fault(f"found {','.join(case.rows.header)[:200]}, expected {','.join(COLUMNS)}")
-
-
-@rule("order", "exchange")
-def row_order(case: Case) -> Faults:
-    """Rows stand in the order in which jobs were over."""
-    if not case.embedded or case.course is None:
-        return
-    rows, gone = case.rows, case.course.gone
-    wrong = np.diff(np.where(rows.ran, rows.left, case.course.rejected)) < -TOLERANCE
-    if (case.said.get("decision_time"), case.said.get("clock")) == ("none", "together"):
-        # What happens while somebody decides is told after what was decided.
-        wrong |= (np.diff(gone) < 0) & (gone[1:] >= 0)
-    for row in np.flatnonzero(wrong).tolist():
-        yield Fault(f"stands behind job {rows.ids[row]}, which was over later", row + 1)
 
 
 @claim("rows", "stands in the jobs file more than once")

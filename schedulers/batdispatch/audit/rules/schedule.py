@@ -8,7 +8,7 @@ import numpy as np
 
 from batdispatch.audit.case import Case, Faults, rule
 from batdispatch.audit.findings import TOLERANCE, Fault
-from batdispatch.audit.hosts import Floats, Ints, Slots, overloads
+from batdispatch.audit.hosts import Floats, Ints, Slots, conflicts, overloads
 from batdispatch.audit.request import holdings
 from batdispatch.audit.workload import Job
 
@@ -23,7 +23,7 @@ def capacity(case: Case) -> Faults:
     """No host carries more than it can at any time, and no job gets more than the host has."""
     rows, machine = case.rows, case.machine
     if machine.exclusive:
-        for one, other, host in case.occupation.conflicts:
+        for one, other, host in conflicts(rows.hosts, case.started, rows.left, TOLERANCE):
             message = f"is still held by job {rows.ids[other]} until {rows.finish[other]:.6f}"
             yield Fault(message, one, host=machine.name(host))
         return
@@ -260,27 +260,15 @@ def lineage(case: Case) -> Faults:
             yield Fault(f"continues job {rows.ids[parent]}, which {end}", row)
 
 
-@rule("order")
+@rule("order", "exchange")
 def lineage_told(case: Case) -> Faults:
-    """lineage.csv joins the jobs that the exchange, or the workload, says to continue others."""
-    course, joined = case.course, case.lineage.parent
-    if course is not None and not course.complete:
-        return
-    told = _parents_asked(case) if course is None else course.parents
-    # Without an exchange, nothing tells which jobs were registered and why.
-    listed = set() if course is None else set(np.flatnonzero(joined >= 0).tolist())
-    for row in sorted({*told, *listed}):
+    """lineage.csv joins the jobs that the exchange says to continue others."""
+    told, joined = case.exchange.parents, case.lineage.parent
+    for row in sorted({*told, *np.flatnonzero(joined >= 0).tolist()}):
         pair = int(joined[row]), told.get(row, -1)
         if pair[0] != pair[1]:
             said, is_so = (f"continues {f'job {case.rows.ids[at]}' if at >= 0 else 'no job'}" for at in pair)
             yield Fault(f"{said} by lineage.csv, and it {is_so}", row)
-
-
-def _parents_asked(case: Case) -> dict[int, int]:
-    """Return the row of the job that each job continues by the workload, by row; what is continued came before."""
-    named = ((row, case.other(row, job.parent)) for row, job in enumerate(case.jobs) if job is not None and job.parent)
-    submission = case.rows.submission
-    return {row: at for row, at in named if at is not None and submission[at] <= submission[row]}
 
 
 # ---------------------------------------------------------------------- rejections

@@ -124,16 +124,33 @@ _FILES = InputFiles()
 def _work(scratch: Path, task: tuple[int, Rerun], tell: Tell) -> None:
     """Be a worker: make a run again, and tell what was found."""
     index, rerun = task
-    findings, result = Findings(limit=rerun.given.limit), read_said(rerun.folder)
-    if (rerun.folder / RECORDING).is_file():
-        if rerun.origins.platform is None:
-            tell(_undone("its platform is not there"))
-            return
-        decide_again(findings, rerun.folder, result, _machine(rerun, rerun.origins.platform, result), rerun.when)
-    else:
-        place = scratch / str(index)
-        simulate_again(findings, rerun.folder, result, rerun.origins, rerun.when, place, _FILES)
-    tell(findings)
+    tell(remake(rerun, scratch / str(index), _FILES))
+
+
+def remake(rerun: Rerun, scratch: Path, files: InputFiles) -> Findings:
+    """Return what a run is found to be when it is made again in this process.
+
+    A run of the embedded engine is simulated. Where that cannot be repeated, its dispatcher answers what was recorded.
+
+    Args:
+        rerun: the run.
+        scratch: an empty folder.
+        files: what was read before.
+    """
+    known, findings = _without_rerun(rerun), Findings(limit=rerun.given.limit)
+    if known is not None:
+        return known
+    folder, origins, result = rerun.folder, rerun.origins, read_said(rerun.folder)
+    obstacle = simulate_again(findings, folder, result, origins, scratch, files)
+    if not obstacle:
+        return findings
+    if not (folder / RECORDING).is_file():
+        return _undone(f"there is no {RECORDING}, and {obstacle}")
+    if origins.platform is None:
+        return _undone("its platform is not there")
+    findings.skipped["simulation"] = f"{obstacle}: the dispatcher answered the recorded messages instead"
+    decide_again(findings, folder, result, _machine(rerun, origins.platform, result))
+    return findings
 
 
 def _machine(rerun: Rerun, path: Path, result: dict[str, Any]) -> Machine:

@@ -14,7 +14,8 @@ import msgspec
 from batdispatch.audit.findings import Violation, is_amount, short
 from batdispatch.inputs.files import MAX_BYTES, read_all
 from batdispatch.parts.solving.account import MEASURED_FIELDS
-from batdispatch.results.decisions import PLANS
+from batdispatch.results.decisions import PLANS, TIMES
+from batdispatch.results.run_files import RECORDING
 
 KIND = "decision"
 SCHEDULE = "schedule.csv"
@@ -28,14 +29,37 @@ def find(folder: Path, name: str) -> Path | None:
     return next((path for ending in _ENDINGS if (path := folder / f"{name}{ending}").is_file()), None)
 
 
-def lines_of(path: Path, name: str) -> list[str]:
+def lines_of(path: Path, name: str) -> Iterable[str]:
     """Return the lines of a file of a run, which may be packed, without what a clock or the engine says of itself."""
+    if name == RECORDING:
+        # The longest of all files, which is never packed.
+        return _lines_in(path)
     text = read_all(path, limit=MAX_BYTES)[0].decode(errors="replace")
     if name == SCHEDULE:
         rows = csv.DictReader(io.StringIO(text))
         return [f"{key}={value}" for row in rows for key, value in row.items() if key not in _OF_THE_ENGINE]
     lines = text.splitlines(keepends=True)
+    if name == TIMES:
+        return [line.partition(",")[0] for line in lines]
     return [without_times(line) for line in lines] if name == PLANS else lines
+
+
+def _lines_in(path: Path) -> Iterator[str]:
+    with path.open("rb") as file:
+        yield from map(_frame, file)
+
+
+def _frame(line: bytes) -> str:
+    """Return a line of a recording in one way of writing it, without the path that the workload was read from."""
+    try:
+        sent = msgspec.json.decode(line, type=dict[str, str])
+        frame = msgspec.json.decode(sent["raw"])
+        for event in frame["events"]:
+            if event["type"] == "SIMULATION_BEGINS":
+                event["data"]["workloads"] = list(event["data"]["workloads"])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, LookupError, TypeError):
+        return line.decode(errors="replace")
+    return msgspec.json.encode({**sent, "raw": frame}, order="sorted").decode()
 
 
 def without_times(line: str | bytes) -> str:
@@ -60,6 +84,9 @@ def first_difference(name: str, one: Iterable[str], other: Iterable[str], how: s
     for number, (line, again) in enumerate(zip_longest(one, other, fillvalue="nothing"), start=1):
         if line != again:
             job = line.partition(",")[0] if name == "jobs.csv" else ""
-            found, due = (short(text.rstrip("\n"), 160) for text in (line, again))
+            # Of a long line, what stands around the place where the two part.
+            differ = (at for at, pair in enumerate(zip(line, again, strict=False)) if pair[0] != pair[1])
+            begin = max(0, next(differ, min(len(line), len(again))) - 80)
+            found, due = (short(text[begin:].rstrip("\n"), 160) for text in (line, again))
             yield Violation(KIND, f"{name}, line {number}, is {found}; {how} again, it is {due}", job=job)
             return

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import msgspec
 
 from batdispatch import __version__
-from batdispatch.audit.findings import Findings, Violation, part
+from batdispatch.audit.findings import Findings, Violation, part, short
 from batdispatch.batsim import protocol
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.line.dispatcher import create
@@ -53,30 +53,22 @@ def why_not(result: Mapping[str, Any], when: When) -> str:
     return ""
 
 
-def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], machine: Machine, when: When) -> None:
+def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], machine: Machine) -> None:
     """Let the dispatcher that result.json names answer the recorded messages, and add where it decides otherwise.
-
-    Unless `when` is ``always``, source files that result.json names are not run: the folder may be a stranger's.
 
     Args:
         findings: to add to.
-        folder: of the run.
+        folder: of the run, with a recording.
         result: its result.json.
         machine: of its platform.
-        when: whether to.
     """
-    path = folder / RECORDING
-    reason = why_not(result, when) or ("" if path.is_file() else f"there is no {RECORDING}")
-    if reason:
-        findings.undone[KIND] = reason
-        return
     try:
         session = _session_of(result)
     except (BatdispatchError, TypeError, ValueError) as problem:
         findings.undone[KIND] = f"the dispatcher cannot be set up here: {problem}"
         return
     try:
-        violations = list(_contradictions(session, path, result, machine))
+        violations = list(_contradictions(session, folder / RECORDING, result, machine))
     except (BatdispatchError, OSError) as problem:
         violations = [Violation(KIND, f"the dispatcher cannot decide again as recorded: {problem}")]
     conclude(findings, violations, why_doubtful(result, cut_short=_is_cut_short(session)))
@@ -151,12 +143,7 @@ def _contradictions(session: Session, path: Path, result: Mapping[str, Any], mac
     if found.difference is not None:
         yield _violation(found.difference)
         return
-    reasons = dict([] if session.ledger is None else session.ledger.rejections)
-    for each in result.get("rejected") or []:
-        job, reason = str(each.get("job")), each.get("reason")
-        if reasons.get(job) != reason:
-            message = f"result.json gives the reason {str(reason)[:200]!r}, the dispatcher {reasons.get(job)!r}"
-            yield Violation(KIND, message, job=job.partition("!")[2])
+    yield from other_reasons(result, dict([] if session.ledger is None else session.ledger.rejections))
     again = msgspec.json.decode(msgspec.json.encode(session.report))
     for name, one, other in differences(result.get("report") or {}, again, "report"):
         yield Violation("report", f"result.json says {name} = {one!r}, the dispatcher reports {other!r}")
@@ -165,6 +152,16 @@ def _contradictions(session: Session, path: Path, result: Mapping[str, Any], mac
         yield from first_difference(
             PLANS, lines_of(plans, PLANS), map(without_times, session.dispatcher.notes()), "decided"
         )
+
+
+def other_reasons(result: Mapping[str, Any], reasons: Mapping[str, str]) -> Iterator[Violation]:
+    """Yield the jobs for whose rejection result.json gives another reason than the rerun (job -> reason)."""
+    given = {str(each.get("job")): each.get("reason") for each in result.get("rejected") or []}
+    for job in sorted({*given, *reasons}):
+        if given.get(job) != reasons.get(job):
+            told, again = (short(each.get(job), 200) for each in (given, reasons))
+            message = f"result.json gives the reason {told}, the dispatcher {again}"
+            yield Violation(KIND, message, job=job.partition("!")[2])
 
 
 def _taking_time_as_recorded(session: Session) -> Callable[[Message, Reply | None], None]:

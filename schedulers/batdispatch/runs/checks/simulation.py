@@ -1,4 +1,4 @@
-"""A run without a recorded exchange is simulated again from its inputs, and must come out the same byte for byte."""
+"""A run of the embedded engine is simulated again from its inputs, and must come out the same byte for byte."""
 
 from __future__ import annotations
 
@@ -8,82 +8,72 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.audit.findings import Findings, Violation, part, short
+from batdispatch.audit.findings import NETWORK, Findings, Violation, part, short
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.inputs.files import content_digest, file_digest
-from batdispatch.results.decisions import TIMES
+from batdispatch.results.decisions import PLANS
 from batdispatch.results.origins import Origins
-from batdispatch.results.run_files import NAMES, RECORDING, SPARABLE
+from batdispatch.results.run_files import NAMES, RECORDING
 from batdispatch.runs.checks.lines import KIND, find, first_difference, lines_of
-from batdispatch.runs.checks.rerun import When, conclude, differences, why_doubtful, why_not
+from batdispatch.runs.checks.rerun import conclude, differences, other_reasons, why_doubtful
 from batdispatch.runs.checks.settings import spec_of
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
 
 #: What result.json says of what came out, beside the files.
-_OUTCOME = ("options", "fallbacks", "dynamic_jobs", "rejected", "report", "attempts")
+_OUTCOME = ("options", "fallbacks", "dynamic_jobs", "report", "attempts")
+#: Files without which a run's folder says less, but nothing wrong.
+_SPARED = (NETWORK, PLANS)
 
 
 def simulate_again(
-    findings: Findings,
-    folder: Path,
-    result: Mapping[str, Any],
-    origins: Origins,
-    when: When,
-    scratch: Path,
-    files: InputFiles,
-) -> None:
-    """Simulate a run again, and add what comes out otherwise.
+    findings: Findings, folder: Path, result: Mapping[str, Any], origins: Origins, scratch: Path, files: InputFiles
+) -> str:
+    """Simulate a run again, add what comes out otherwise, and return why that cannot be done, or an empty text.
 
-    It is simulated by a kernel if one applies, whatever simulated the run.
+    A run without a recorded exchange is simulated by a kernel if one applies, whatever simulated it.
 
     Args:
         findings: to add to.
         folder: of the run.
         result: its result.json.
         origins: where its inputs are.
-        when: whether to; see `runs.checks.rerun`.
         scratch: an empty folder.
         files: what was read before.
     """
-    spec = _spec_of(result, when)
+    spec = _spec_of(result)
     if isinstance(spec, str):
-        findings.undone[KIND] = spec
-        return
+        return spec
     if origins.platform is None or origins.workload is None or (spec.external_events and origins.events is None):
-        findings.undone[KIND] = f"there is no {RECORDING}, and an input is not there to simulate the run again"
-        return
+        return "an input is not there to simulate the run again"
     here = msgspec.structs.replace(
         spec,
         platform=str(origins.platform),
         workload=str(origins.workload),
         external_events=None if origins.events is None else str(origins.events),
-        record=False,
+        record=(folder / RECORDING).is_file(),
         compiled="auto",
         decision_clock="wall",
     )
     try:
         again = execute(here, scratch, files=files)
-        violations = [*_facts(result, again, origins), *_files(folder, scratch)]
+        violations = [*_files(folder, scratch), *_facts(result, again, origins, recorded=here.record)]
     except (BatdispatchError, OSError) as problem:
-        findings.undone[KIND] = f"the run cannot be simulated again: {problem}"
-        return
+        return f"the run cannot be simulated again: {problem}"
     doubt = why_doubtful(result, cut_short=bool(again["fallbacks"])) or _other_simgrid(result, again)
     conclude(findings, violations, doubt)
+    return ""
 
 
-def _spec_of(result: Mapping[str, Any], when: When) -> RunSpec | str:
+def _spec_of(result: Mapping[str, Any]) -> RunSpec | str:
     """Return what a run was made from, or why it is not simulated again."""
     spec = spec_of(result)
     if isinstance(spec, str):
-        return f"there is no {RECORDING}, and {spec}"
-    reason = why_not({**result, **msgspec.structs.asdict(spec)}, when)
-    if reason:
-        return reason
+        return spec
     if spec.engine != "embedded":
-        return f"there is no {RECORDING}, and {spec.engine} is not started again"
+        return f"{spec.engine} is not started again"
     if spec.decision_time is None:
-        return f"there is no {RECORDING}, and decisions took measured time, which does not repeat"
+        return "decisions took measured time, which does not repeat"
     return spec
 
 
@@ -92,8 +82,11 @@ def _other_simgrid(result: Mapping[str, Any], again: Mapping[str, Any]) -> str:
     return "" if noted == here else f"the run had SimGrid {noted}, this is {here}"
 
 
-def _facts(result: Mapping[str, Any], again: Mapping[str, Any], origins: Origins) -> Iterator[Violation]:
-    """Yield what result.json says otherwise than what came out."""
+def _facts(
+    result: Mapping[str, Any], again: Mapping[str, Any], origins: Origins, *, recorded: bool
+) -> Iterator[Violation]:
+    """Yield what result.json says otherwise than what came out; a kernel counts other messages and no decision."""
+    counts = {"decisions": "count", "performance": "messages"} if recorded else {}
     expected = msgspec.json.decode(
         msgspec.json.encode(
             {
@@ -102,12 +95,15 @@ def _facts(result: Mapping[str, Any], again: Mapping[str, Any], origins: Origins
                 "platform": {**again["platform"], "path": part(result, "platform").get("path")},
                 "workload": {**again["workload"], "path": part(result, "workload").get("path")},
                 "inputs": _digests(origins),
+                **{place: {name: again[place][name]} for place, name in counts.items()},
             }
         )
     )
     found = {name: result.get(name) for name in expected}
     found["metrics"] = _timeless(part(result, "metrics"))
     found["inputs"] = part(result, "made_from").get("sha256")
+    found |= {place: {name: part(result, place).get(name)} for place, name in counts.items()}
+    yield from other_reasons(result, {each["job"]: each["reason"] for each in again["rejected"]})
     for name, one, other in differences(found, expected, "result"):
         yield Violation(KIND, f"{name} is {short(one, 160)}; simulated again, it is {short(other, 160)}")
 
@@ -125,7 +121,7 @@ def _files(folder: Path, again: Path) -> Iterator[Violation]:
     """Yield the first line of each file that differs."""
     for name in NAMES:
         found, expected = find(folder, name), find(again, name)
-        if name in (RECORDING, TIMES) or (found is None and (expected is None or name in SPARABLE)):
+        if found is None and (expected is None or name in _SPARED):
             continue
         if found is None or expected is None:
             whether = "is not there; simulated again, the run writes it"
