@@ -83,6 +83,7 @@ def crash_compare(platform: str, workload: str, dispatchers: str, out: str, who:
     specs = [RunSpec(platform=platform, workload=workload, dispatcher=name) for name in dispatchers.split(",")]
     if who == "worker":
         os.environ[VARIABLE] = " ".join([out, *what])
+        comparing.LITTLE = 0
         # A worker imports what it calls, and never runs this script.
         comparing._execute = crashing.execute_watched
     else:
