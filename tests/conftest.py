@@ -5,6 +5,9 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+# Collecting makes hundreds of thousands of objects that all stay (see below).
+gc.disable()
+
 # Kernels run as the Python that they are written in: Numba would compile for longer than most tests take. One test
 # compiles them, in a process of its own (tests/engines/compiled/test_in_machine_code.py).
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
@@ -18,3 +21,4 @@ def pytest_collection_finish() -> None:
     """What was collected stays for as long as the suite runs: the garbage collector need not go through it again."""
     gc.collect()
     gc.freeze()
+    gc.enable()

@@ -20,6 +20,7 @@ from sealing import seal
 ROOT = Path(__file__).parents[2]
 Call = Callable[..., tuple[int, str, str]]
 DISPATCHERS = ("easy", "fcfs")
+pytestmark = pytest.mark.usefixtures("unillustrated")
 
 
 @pytest.fixture(scope="module")

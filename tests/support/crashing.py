@@ -58,6 +58,8 @@ def crash_runs(platform: str, workload: str, dispatcher: str, before: str, root:
     from batdispatch.runs.spec import RunSpec
 
     spec = RunSpec(platform=platform, workload=workload, dispatcher=dispatcher)
+    # What is imported and remembered for a run is so for all of them.
+    execute(spec, Path(f"{root}-before-all"))
     status = -1
     number = 0
     while status != 0:
