@@ -214,14 +214,16 @@ def _make(
 
 
 def _problem_of(out: Path, run: _Named, own: Dispatcher | None, tell: Tell, files: InputFiles) -> str | None:
-    """Execute a run in this process, and return why it failed; an InputError is raised."""
+    """Execute a run in this process, and return why it failed; what is wrong with an input or a disk is raised."""
     try:
         execute(run[1], out / run[0], progress=sparse_progress(tell), files=files, own=own)
-    except InputError:
-        raise
     except Exception as problem:
         error = user_error(problem)
-        return blame(problem) if error is None else str(error)
+        if isinstance(error, InputError):
+            raise error from None
+        if error is None:
+            return blame(problem) if own is not None else f"this is a bug: {blame(problem)}"
+        return str(error)
     return None
 
 
