@@ -42,9 +42,16 @@ def test_help_and_list_import_no_large_library(words: str) -> None:
 def test_a_run_imports_nothing_of_frames_reports_solvers_and_sockets(tmp_path: Path) -> None:
     words = ["--platform", f"{RECORDINGS}/platforms/four.xml", "--workload", f"{RECORDINGS}/workloads/delay.json"]
     found = imported("run", *words, "--dispatcher", "easy", "--out", str(tmp_path / "out"))
-    unused = {"pandas", "scipy", "matplotlib", "evalys", "ortools", "jinja2", "zmq", "rich", "numpy.random"}
+    unused = {"pandas", "scipy", "matplotlib", "evalys", "ortools", "jinja2", "zmq", "rich", "numpy.random", "numba"}
     assert found & (unused | {"batdispatch.results.frame", "batdispatch.report"}) == set()
     assert {"numpy", "batdispatch.engines.embedded"} <= found
+
+
+def test_a_report_imports_only_what_draws_it(tmp_path: Path) -> None:
+    words = ["--platform", f"{RECORDINGS}/platforms/four.xml", "--workload", f"{RECORDINGS}/workloads/delay.json"]
+    found = imported("compare", *words, "--dispatchers", "fcfs,easy", "--out", str(tmp_path / "out"), "--quiet")
+    assert found & {"scipy", "seaborn", "ortools", "zmq", "rich", "numba"} == set()
+    assert {"evalys.visu.gantt", "matplotlib"} <= found
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -78,7 +78,7 @@ def test_a_workload_that_batsim_5_does_not_have(tmp_path: Path) -> None:
 
 
 def test_a_scheduler_of_batsim_4_is_recognised(decide: Callable[..., Any], tmp_path: Path) -> None:
-    decider = decide("--dispatcher", "fcfs")
+    decider = decide("--dispatcher", "fcfs", apart=True)
     given = [*FOUR, INPUTS / "workloads" / "delay.json", "--protocol", "5", "--timeout", "3"]
     status, said = command("engine", *given, "--socket", decider.endpoint, "--out", tmp_path / "out")
     assert status == 1
@@ -90,7 +90,7 @@ def test_a_scheduler_of_batsim_4_is_recognised(decide: Callable[..., Any], tmp_p
 
 
 def test_a_batsim_4_is_recognised(decide: Callable[..., Any], tmp_path: Path) -> None:
-    decider = decide("--dispatcher", "fcfs", "--protocol", "5")
+    decider = decide("--dispatcher", "fcfs", "--protocol", "5", apart=True)
     given = [*FOUR, INPUTS / "workloads" / "delay.json", "--protocol", "4"]
     status, _ = command("engine", *given, "--socket", decider.endpoint, "--out", tmp_path / "out")
     assert status == 1

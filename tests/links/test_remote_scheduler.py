@@ -117,7 +117,7 @@ class Dying(Dispatcher):
 
 def test_the_command_says_so(decide: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "dying.py").write_text(THINKING)
-    decider = decide("--dispatcher", f"{tmp_path / 'dying.py'}:Dying")
+    decider = decide("--dispatcher", f"{tmp_path / 'dying.py'}:Dying", apart=True)
     jobs = [{"id": str(at), "subtime": at, "res": 1, "profile": "d"} for at in range(9)]
     (tmp_path / "w.json").write_text(
         json.dumps({"nb_res": 4, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 3}}})

@@ -28,7 +28,7 @@ def test_a_recorded_simulation_is_answered_as_recorded(
     name: str, decide: Start, connect: Start, said: Said, recordings: Path, tmp_path: Path
 ) -> None:
     record = tmp_path / "exchange.jsonl"
-    decider = decide("--dispatcher", "filler", "--record", str(record))
+    decider = decide("--dispatcher", "filler", "--record", str(record), apart=name == "composed")
     batsim = connect(decider.endpoint)
     answers = []
     for frame in said(name):
@@ -203,7 +203,7 @@ def test_signals_stop_between_messages(
     number: signal.Signals, expected: int, messages: int, decide: Start, connect: Start, said: Said, tmp_path: Path
 ) -> None:
     record = tmp_path / "x.jsonl"
-    decider = decide("--dispatcher", "fcfs", "--record", str(record))
+    decider = decide("--dispatcher", "fcfs", "--record", str(record), apart=True)
     batsim = connect(decider.endpoint)
     for frame in said("delay")[:messages]:
         batsim.ask(frame)
@@ -218,7 +218,7 @@ def test_signals_stop_between_messages(
 
 
 def test_a_signal_while_deciding_lets_the_answer_leave(decide: Start, connect: Start, said: Said) -> None:
-    decider = decide("--dispatcher", f"{DISPATCHERS}:Slow")
+    decider = decide("--dispatcher", f"{DISPATCHERS}:Slow", apart=True)
     batsim = connect(decider.endpoint)
     batsim.socket.send(said("delay")[0])
     time.sleep(0.4)
@@ -230,7 +230,7 @@ def test_a_signal_while_deciding_lets_the_answer_leave(decide: Start, connect: S
 
 
 def test_a_second_signal_stops_a_dispatcher_that_never_decides(decide: Start, connect: Start, said: Said) -> None:
-    decider = decide("--dispatcher", f"{DISPATCHERS}:Stuck")
+    decider = decide("--dispatcher", f"{DISPATCHERS}:Stuck", apart=True)
     batsim = connect(decider.endpoint)
     batsim.socket.send(said("delay")[0])
     assert decider.process.stdout.readline() == "deciding\n"
@@ -291,7 +291,7 @@ def test_wrong_options(arguments: list[str], expected: str) -> None:
 
 
 def test_a_taken_endpoint_is_reported(decide: Start) -> None:
-    decider = decide("--dispatcher", "fcfs")
+    decider = decide("--dispatcher", "fcfs", apart=True)
     program = "from batdispatch.cli.main import main; main()"
     command = [sys.executable, "-c", program, "serve", "--dispatcher", "fcfs", "--socket", decider.endpoint]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)

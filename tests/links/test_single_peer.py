@@ -71,7 +71,7 @@ def test_the_end_that_a_second_peer_announces_is_not_the_end(
     second = speaker(decider.endpoint)
     second.send(b'{"now":9,"events":[{"timestamp":9,"type":"SIMULATION_ENDS","data":{}}]}')
     assert second.recv() == REFUSAL
-    assert decider.process.poll() is None
+    assert decider.is_alive()
     batsim.ask(frames[1])
 
 

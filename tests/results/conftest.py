@@ -1,12 +1,13 @@
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from batdispatch.cli import main as command_line
+from batdispatch.report import page
 
 HEADER = (
     "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
@@ -45,6 +46,15 @@ def row(job: str, **fields: Any) -> str:
         f"{head},{success},{given['state']},{start:.6f},{finish - start:.6f},{finish:.6f},{start - submission:.6f},"
         f"{finish - submission:.6f},{stretch:.6f},{given['hosts']},-1.000000,{given['metadata']}"
     )
+
+
+@pytest.fixture(scope="module")
+def unillustrated() -> Iterator[None]:
+    """Render pages without the pictures that Matplotlib draws: most of the work, and not what these tests look at."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("charts", "compared_curves"):
+            patch.setattr(page, name, lambda *_: [])
+        yield
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.inputs.platforms import generate
 from batdispatch.runs.checks.settings import contradictions, read_said
-from honest_runs import honest_run
+from honest_runs import honest_run, honest_spec
 from sites import delays, simulated
 
 #: Random runs in the fast suite, and in all.
@@ -48,7 +48,7 @@ def test_two_thousand_random_runs_are_clean(tmp_path: Path) -> None:
 def test_random_runs_have_every_feature(tmp_path: Path) -> None:
     seen: set[str] = set()
     for seed in range(FEW):
-        honest_run(seed, tmp_path / "honest")
+        honest_spec(seed, tmp_path / "honest")
         seen.add((tmp_path / "honest" / "workload.json").read_text())
         seen.add((tmp_path / "honest" / "platform.xml").read_text())
         shutil.rmtree(tmp_path / "honest")

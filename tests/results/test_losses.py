@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from batdispatch.report import losses
 from batdispatch.report.losses import losses_of
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
@@ -19,6 +20,7 @@ from sealing import seal
 ROOT = Path(__file__).parents[2]
 Call = Callable[..., tuple[int, str, str]]
 DISPATCHERS = ("easy", "fcfs")
+pytestmark = pytest.mark.usefixtures("unillustrated")
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +105,10 @@ def test_the_commands_can_leave_it_out(folders: list[Path], call: Call, tmp_path
     assert 'id="losses"' not in page.read_text()
 
 
-def test_workers_beside_find_what_this_process_finds(compared: Path, page: str) -> None:
+def test_workers_beside_find_what_this_process_finds(
+    compared: Path, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(losses, "LITTLE", 0)
     runs = read_runs([compared / name for name in DISPATCHERS])
     with workers_beside(0) as nobody:
         assert nobody is None
@@ -111,7 +116,9 @@ def test_workers_beside_find_what_this_process_finds(compared: Path, page: str) 
         assert render(runs, workers=workers) == page
 
 
-def test_a_worker_that_dies_takes_no_page_with_it(folders: list[Path]) -> None:
+def test_a_worker_that_dies_takes_no_page_with_it(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(losses, "LITTLE", 0)
+
     class Dead(Executor):
         def submit(self, task: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
             future: Future[Any] = Future()

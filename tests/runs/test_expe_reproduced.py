@@ -10,20 +10,24 @@ from pathlib import Path
 import pytest
 
 from expe.__main__ import main
+from expe.common import running
 from expe.common.claims import read_claims
 from expe.common.running import CLAIMS, EXPE, folders
 
-Call = Callable[..., subprocess.CompletedProcess[str]]
+Call = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def call(tmp_path: Path) -> Call:
-    """Calls ``python -m expe`` beside a copy of `expe/`."""
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Does what ``python -m expe`` does beside a copy of `expe/`, and returns its status and what it prints."""
     shutil.copytree(EXPE, tmp_path / "expe", ignore=shutil.ignore_patterns("runs", "__pycache__"))
+    monkeypatch.setattr(running, "EXPE", tmp_path / "expe")
+    monkeypatch.chdir(tmp_path)
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "expe", *words]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    def run(*words: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["expe", *words])
+        status = main()
+        return status, capsys.readouterr().out
 
     return run
 
@@ -40,7 +44,8 @@ def test_the_smallest_version_of_a_folder_from_the_runs_to_the_page(call: Call, 
     path.write_text(text.replace("simgrid: always", "simgrid: auto"))
     (folder / CLAIMS).write_text((folder / CLAIMS).read_text().replace("needs: [simgrid]", "needs: []"))
     before = files(folder)
-    done = call("dada", "--quick", "--jobs", "1")
+    command = [sys.executable, "-m", "expe", "dada", "--quick", "--jobs", "1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")][2:]
     claims = read_claims(folder / CLAIMS).claims
@@ -53,7 +58,8 @@ def test_the_smallest_version_of_a_folder_from_the_runs_to_the_page(call: Call, 
     page = (shown / "results.md").read_text()
     assert re.findall(r"^## (.*)", page, re.MULTILINE) == ["claims", "ratios", "cholesky", "lu", "qr", "alpha"]
     # What is there is taken, and the page of the whole campaign is not filled with a quick one.
-    assert call("dada", "--quick", "--no-runs").stdout.splitlines()[:-1] == done.stdout.splitlines()[:-1]
+    status, told = call("dada", "--quick", "--no-runs")
+    assert (status, told.splitlines()[:-1]) == (0, done.stdout.splitlines()[:-1])
 
 
 @pytest.mark.parametrize(
@@ -84,13 +90,13 @@ def test_what_needs_a_log_that_is_not_there_is_left_out_and_a_failure_is_told(ca
     path.write_text(text.replace("  qr: {generate: tiles, options: {kernel: qr, ", "  qr: {convert: lost.swf} # {"))
     claims = path.with_name(CLAIMS)
     claims.write_text(claims.read_text().replace("needs: [simgrid]", "needs: []"))
-    done = call("dada", "--quick")
-    assert done.returncode == 0
-    assert re.search(r"left out: .*there is no log .*lost.swf; option --logs says where logs are", done.stdout)
+    status, told = call("dada", "--quick")
+    assert status == 0
+    assert re.search(r"left out: .*there is no log .*lost.swf; option --logs says where logs are", told)
     path.write_text(text.replace("size: 8192", "size: 8191"))
-    failed = call("dada", "--quick")
-    assert failed.returncode == 1
-    assert "failed: the campaign of expe/dada did not end well" in failed.stdout
+    status, told = call("dada", "--quick")
+    assert status == 1
+    assert "failed: the campaign of expe/dada did not end well" in told
 
 
 @pytest.mark.parametrize("name", folders())

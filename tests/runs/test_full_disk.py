@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import command_line
+
 # Files of more than some size cannot be written: the error of a full disk for whoever has no disk of their own.
 MAIN = """
 import resource, sys
@@ -23,23 +25,15 @@ settings: {compiled: never}
 INPUT = ["--platform", "p.xml", "--workload", "w.json"]
 
 
-def call(*words: str, program: str = MAIN) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-c", program, *words]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
-
-
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("c.yaml").write_text(CAMPAIGN)
-    main = "from batdispatch.cli.entry import main; main()"
-    assert (
-        call(
-            "generate", "lublin", *["--seed", "1", "--jobs", "700", "--hosts", "128", "-o", "w.json"], program=main
-        ).returncode
-        == 0
-    )
-    assert call("platform", "generate", "flat", "--hosts", "128", "-o", "p.xml", program=main).returncode == 0
+    for words in (
+        "generate lublin --seed 1 --jobs 700 --hosts 128 -o w.json",
+        "platform generate flat --hosts 128 -o p.xml",
+    ):
+        assert command_line.call(*words.split()).status == 0
 
 
 @pytest.mark.parametrize(
@@ -52,7 +46,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ids=lambda words: words[0] if isinstance(words, list) else "",
 )
 def test_a_full_disk_is_a_message_with_the_file(words: list[str], status: int) -> None:
-    done = call(*words)
+    line = [sys.executable, "-c", MAIN, *words]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == status, done.stderr
     assert "bug" not in done.stderr
     assert "Traceback" not in done.stderr

@@ -152,6 +152,21 @@ def test_dispatchers_that_take_long_go_first(tmp_path: Path, monkeypatch: pytest
     assert [folder.name for folder in folders] == names
 
 
+@pytest.mark.parametrize(("dispatcher", "little"), [("conservative", True), ("pcp20", False)])
+def test_few_jobs_wait_for_no_worker_unless_a_library_might_crash(
+    dispatcher: str, little: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[str] = []
+    monkeypatch.setattr(comparing, "carry_out", lambda _, runs, **__: left.extend(name for name, _ in runs))
+    for limit in (comparing.LITTLE, Path(WORKLOAD).stat().st_size * 2 - 1):
+        monkeypatch.setattr(comparing, "LITTLE", limit)
+        folders, _ = compare([spec(dispatcher), spec("easy")], tmp_path / str(limit))
+        assert [(folder / "result.json").is_file() for folder in folders] == [little, little]
+        assert sorted(left) == ([] if little else sorted([dispatcher, "easy"]))
+        left.clear()
+        little = False
+
+
 def test_a_worker_reads_the_workload_once(tmp_path: Path) -> None:
     pipe = tmp_path / "delay.json"
     os.mkfifo(pipe)

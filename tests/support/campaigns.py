@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.cli.campaign_inputs import make as run_command
@@ -96,12 +96,16 @@ class Calls:
         assert "Traceback" not in done.stderr
         return done
 
-    def forecast(self, path: Path, *words: str) -> str:
-        """Return what a campaign says that it would do; asked in this process, since nothing is begun."""
+    def here(self, path: Path, *words: str) -> Result:
+        """Run a campaign that begins nothing in this process."""
         with contextlib.chdir(path.parent):
-            done = CliRunner().invoke(cli, ["campaign", str(path), "--dry-run", *words], catch_exceptions=False)
+            done = CliRunner().invoke(cli, ["campaign", str(path), *words], catch_exceptions=False)
         assert done.exit_code == 0, done.output
-        return done.stdout
+        return done
+
+    def forecast(self, path: Path, *words: str) -> str:
+        """Return what a campaign says that it would do."""
+        return self.here(path, "--dry-run", *words).stdout
 
     def start(self, path: Path, *words: str) -> subprocess.Popen[bytes]:
         """Start a campaign, in a group of its own, so that all that it starts can be killed at once."""

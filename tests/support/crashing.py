@@ -58,6 +58,8 @@ def crash_runs(platform: str, workload: str, dispatcher: str, before: str, root:
     from batdispatch.runs.spec import RunSpec
 
     spec = RunSpec(platform=platform, workload=workload, dispatcher=dispatcher)
+    # What is imported and remembered for a run is so for all of them.
+    execute(spec, Path(f"{root}-before-all"))
     status = -1
     number = 0
     while status != 0:
@@ -83,6 +85,7 @@ def crash_compare(platform: str, workload: str, dispatchers: str, out: str, who:
     specs = [RunSpec(platform=platform, workload=workload, dispatcher=name) for name in dispatchers.split(",")]
     if who == "worker":
         os.environ[VARIABLE] = " ".join([out, *what])
+        comparing.LITTLE = 0
         # A worker imports what it calls, and never runs this script.
         comparing._execute = crashing.execute_watched
     else:

@@ -48,6 +48,17 @@ def honest_run(seed: int, folder: Path) -> Path | None:
         seed: of everything that is drawn.
         folder: where inputs and run are written.
     """
+    spec = honest_spec(seed, folder)
+    try:
+        execute(spec, folder / "run")
+    except (InputError, BatdispatchError):
+        # What breaks a run is for other tests.
+        return None
+    return folder / "run"
+
+
+def honest_spec(seed: int, folder: Path) -> RunSpec:
+    """Write the inputs of a seed's run and return the run; the arguments are those of `honest_run`."""
     draw = np.random.default_rng(seed)
     folder.mkdir(parents=True, exist_ok=True)
     dispatcher, options = DISPATCHERS[int(draw.integers(len(DISPATCHERS)))]
@@ -60,7 +71,7 @@ def honest_run(seed: int, folder: Path) -> Path | None:
     jobs, profiles = _jobs(draw, hosts, disks, shared, dispatcher)
     workload = {"nb_res": len(hosts), "jobs": jobs, "profiles": profiles}
     (folder / "workload.json").write_text(json.dumps(workload))
-    spec = RunSpec(
+    return RunSpec(
         platform=str(folder / "platform.xml"),
         workload=str(folder / "workload.json"),
         dispatcher=dispatcher,
@@ -72,12 +83,6 @@ def honest_run(seed: int, folder: Path) -> Path | None:
         external_events=_events(draw, folder, len(hosts)) if draw.random() < 0.3 else None,
         record=bool(draw.random() < 0.9),
     )
-    try:
-        execute(spec, folder / "run")
-    except (InputError, BatdispatchError):
-        # What breaks a run is for other tests.
-        return None
-    return folder / "run"
 
 
 def _platform(draw: Draw, shared: bool, *, queues: bool, dispatcher: str) -> bytes:

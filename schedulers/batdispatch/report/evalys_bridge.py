@@ -9,10 +9,12 @@ window (fails with pandas 3).
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from types import SimpleNamespace
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,11 +38,32 @@ LABELLED_JOBS = 40
 _TIMES = ("submission_time", "starting_time", "finish_time", "waiting_time", "turnaround_time")
 
 
+class _Later(ModuleType):
+    """A library that is imported once something in it is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
         yield
+
+
+@contextmanager
+def _quick() -> Iterator[None]:
+    """Import evalys' pictures without seaborn: only old ones need it, and its SciPy takes as long as all the rest."""
+    stands_in = "seaborn" not in sys.modules
+    if stands_in:
+        sys.modules["seaborn"] = _Later("seaborn")
+    try:
+        with _quiet():
+            yield
+    finally:
+        if stands_in:
+            del sys.modules["seaborn"]
 
 
 def load_curve(begin: Floats, end: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -90,7 +113,7 @@ def jobset(frame: pd.DataFrame, hosts: int, *, seconds: float = 1.0) -> Any:
         columns[name] = started[name] / seconds
     columns["execution_time"] = columns["finish_time"] - columns["starting_time"]
     columns["allocated_resources"] = [ProcSet.from_str(text) for text in started["allocated_resources"]]
-    with _quiet():
+    with _quick():
         from evalys.jobset import JobSet
 
         return JobSet(columns, resource_bounds=(0, max(hosts - 1, 0)))
@@ -106,7 +129,7 @@ def draw_gantt(figure: Figure, frame: pd.DataFrame, hosts: int, seconds: float, 
         seconds: of the unit of the time axis.
         colour: of a row of the frame, by position.
     """
-    with _quiet():
+    with _quick():
         from evalys.visu.gantt import NOLABEL, GanttVisualization
 
         # evalys' layouts open a pyplot window; a visualisation only needs a figure and a place in it.

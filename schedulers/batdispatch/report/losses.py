@@ -36,6 +36,8 @@ MOST_RUNS = 4
 _SAME = 1e-3
 #: A wait that changes by less, s, counts as the same.
 _SAME_WAIT = 0.5
+#: A recording of fewer bytes is gone through before a worker has started.
+LITTLE = 500_000
 
 
 @dataclass(frozen=True)
@@ -247,7 +249,7 @@ def _begin(run: Run, jobs: Iterable[str], workers: Executor | None) -> Callable[
         machine=machine_of(run.folder, run.result) if placement else None,
         predictions=predictions_of(run.result),
     )
-    submitted = None if workers is None else workers.submit(task)
+    submitted = None if workers is None or recording.stat().st_size < LITTLE else workers.submit(task)
 
     def finished() -> tuple[dict[str, str], str]:
         try:

@@ -12,6 +12,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
@@ -105,7 +106,7 @@ def to_svg(figure: Figure, prefix: str, title: str) -> str:
     """Return a figure as an SVG element for a page: same bytes every time, ids that begin with `prefix`."""
     buffer = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    with own_style():
+    with own_style(), _drawn_once(figure):
         figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
@@ -119,6 +120,24 @@ def to_svg(figure: Figure, prefix: str, title: str) -> str:
         text,
         count=1,
     )
+
+
+@contextmanager
+def _drawn_once(figure: Figure) -> Iterator[None]:
+    """Spare a figure the drawing into nothing by which Matplotlib has it laid out, before it draws it."""
+    draw, layout = figure.draw, figure.get_layout_engine()
+
+    def lay_out_or_draw(renderer: RendererBase) -> None:
+        if layout is not None and figure.get_layout_engine() is layout:
+            layout.execute(figure)
+        else:
+            draw(renderer)
+
+    figure.draw = lay_out_or_draw  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        del figure.draw
 
 
 def alone(figure: Figure, prefix: str, title: str) -> bytes:

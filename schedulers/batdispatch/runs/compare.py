@@ -25,6 +25,8 @@ from batdispatch.runs.workers import Tell, carry_out, forget_peak, sparse_progre
 Conclude = Callable[[list[Path], dict[str, str]], None]
 #: A run and its name: the path of its folder below that of the comparison.
 _Named = tuple[str, RunSpec]
+#: Workloads of so many bytes, over all runs, are some 1,500 jobs, which take less than the start of a worker.
+LITTLE = 160_000
 
 
 class Entrant(NamedTuple):
@@ -127,9 +129,9 @@ def compare(
 
     Runs that are whole in their folders, made from the same specs and inputs by the same code, are kept. The others
     are made in worker processes, so that even a crash of a library loses only one run, those first whose dispatchers
-    take longest (see `Dispatcher.effort`). Each worker reads the platform and the workload once. A run of somebody
-    else's code has a process of its own. Meanwhile the folder `out` is claimed. If this process is killed, or
-    interrupted after a run has ended, `out` says that it is unfinished.
+    take longest (see `Dispatcher.effort`); in this process if they end before a worker could begin. Each worker reads
+    the platform and the workload once. A run of somebody else's code has a process of its own. Meanwhile the folder
+    `out` is claimed. If this process is killed, or interrupted after a run has ended, `out` says that it is unfinished.
 
     Args:
         specs: the runs.
@@ -149,7 +151,8 @@ def compare(
     named = dict(zip([spec.label for spec in specs] if names is None else names, specs, strict=True))
     if len(named) != len(specs):
         raise InputError(f"two runs would have the same folder: {', '.join(sorted(spec.label for spec in specs))}")
-    efforts = {name: build(spec, own.get(spec.label)).innermost().effort for name, spec in named.items()}
+    deciders = {name: build(spec, own.get(spec.label)).innermost() for name, spec in named.items()}
+    efforts = {name: decider.effort for name, decider in deciders.items()}
     failures: dict[str, str] = {}
     with Claim(out) as claim:
         if prepare is not None:
@@ -160,7 +163,8 @@ def compare(
         # Those that take longest first, so that the last ones to end are short; equals as they were named.
         pending = sorted(((name, named[name]) for name in named if name not in kept), key=lambda run: -efforts[run[0]])
         if pending:
-            _make(pending, claim, processes, listener, failures, own)
+            little = _is_little(pending) and all(deciders[name].extra is None for name, _ in pending)
+            _make(pending, claim, processes, listener, failures, own, all_here=little)
         folders = [out / name for name in named if name not in failures]
         if conclude is not None:
             conclude(folders, failures)
@@ -174,11 +178,13 @@ def _make(
     listener: Listener,
     failures: dict[str, str],
     own: Mapping[str, Dispatcher],
+    *,
+    all_here: bool,
 ) -> None:
-    """Execute runs, so many at a time, and enter why some failed."""
+    """Execute runs, so many at a time or all in this process, and enter why some failed."""
     out = claim.folder
-    here, files = [run for run in pending if run[1].label in own], InputFiles()
-    pending = [run for run in pending if run[1].label not in own]
+    here, files = [run for run in pending if all_here or run[1].label in own], InputFiles()
+    pending = [run for run in pending if run not in here]
     #: Name of each run that is being made -> whether its folder is new, and what stands for its earlier result.json.
     begun: dict[str, tuple[bool, tuple[int, int] | None]] = {}
 
@@ -200,7 +206,7 @@ def _make(
     try:
         for run in here:
             began(run)
-            ended(run, _problem_of(out, run, own[run[1].label], partial(told, run), files))
+            ended(run, _problem_of(out, run, own.get(run[1].label), partial(told, run), files))
         carry_out(
             partial(_execute, out),
             pending,
@@ -218,16 +224,26 @@ def _make(
         raise
 
 
-def _problem_of(out: Path, run: _Named, own: Dispatcher, tell: Tell, files: InputFiles) -> str | None:
-    """Execute a run in this process, and return why it failed; an InputError is raised."""
+def _problem_of(out: Path, run: _Named, own: Dispatcher | None, tell: Tell, files: InputFiles) -> str | None:
+    """Execute a run in this process, and return why it failed; what is wrong with an input or a disk is raised."""
     try:
         execute(run[1], out / run[0], progress=sparse_progress(tell), files=files, own=own)
-    except InputError:
-        raise
     except Exception as problem:
         error = user_error(problem)
-        return blame(problem) if error is None else str(error)
+        if isinstance(error, InputError):
+            raise error from None
+        if error is None:
+            return blame(problem) if own is not None else f"this is a bug: {blame(problem)}"
+        return str(error)
     return None
+
+
+def _is_little(runs: Sequence[_Named]) -> bool:
+    """Return whether a worker would take longer to start than this process for these runs, of this package's code."""
+    workloads = [Path(spec.workload) for _, spec in runs]
+    if not all(path.is_file() for path in workloads) or sum(path.stat().st_size for path in workloads) > LITTLE:
+        return False
+    return not any(spec.engine != "embedded" or _is_others((name, spec)) for name, spec in runs)
 
 
 def _is_others(run: _Named) -> bool:

@@ -14,6 +14,7 @@ from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from browsing import browse, needs_browser
 
+pytestmark = pytest.mark.usefixtures("unillustrated")
 EXAMPLES = Path(__file__).parents[3] / "schedulers" / "batdispatch" / "examples"
 STRETCHES = 7
 

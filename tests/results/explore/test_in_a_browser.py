@@ -16,6 +16,7 @@ from batdispatch.runs.spec import RunSpec
 from browsing import browse, needs_browser
 from sites import simulated
 
+pytestmark = pytest.mark.usefixtures("unillustrated")
 EXAMPLES = Path(__file__).parents[3] / "schedulers" / "batdispatch" / "examples"
 
 

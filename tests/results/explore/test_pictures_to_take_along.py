@@ -11,6 +11,7 @@ from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from browsing import needs_browser, opened, ready
 
+pytestmark = pytest.mark.usefixtures("unillustrated")
 SVG = {"s": "http://www.w3.org/2000/svg"}
 HOUR = 3600.0
 #: Job 1 is stopped after two hours and runs again; job 2 has hosts in two pieces.

@@ -12,6 +12,7 @@ from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from browsing import browse, needs_browser
 
+pytestmark = pytest.mark.usefixtures("unillustrated")
 HOUR = 3600.0
 #: Job 1 has three attempts, of which the second one waits for other hosts; job 2 is resized from 4 hosts to 2 at 5 h.
 JOBS: dict[str, dict[str, Any]] = {

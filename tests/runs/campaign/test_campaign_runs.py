@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
+from batdispatch.core.errors import InputError
 from batdispatch.inputs.folders import MARK, Claim
 from campaigns import MANY, PLATFORM, SMALL, WORKLOAD, Calls, make, planned, written
 
@@ -71,7 +72,7 @@ def test_a_campaign_from_the_file_to_the_table(tmp_path: Path) -> None:
     assert (told["kept"], told["pending"], told["inputs"]) == (2, 2, 0)
     path.write_text(SMALL)
     stamps = {link: (link / "result.json").stat().st_mtime_ns for link in links}
-    again = CALLS.run(path)
+    again = CALLS.here(path)
     assert "kept 4 runs of 4" in again.stderr
     assert results.read_bytes() == content
     assert {link: (link / "result.json").stat().st_mtime_ns for link in links} == stamps
@@ -115,9 +116,8 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path) -> None:
 
 def test_two_calls_of_one_campaign_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, SMALL)
-    with Claim(tmp_path / "campaigns" / "small"):
-        done = CALLS.run(path, check=False)
-    assert (done.returncode, "is being written by process" in done.stderr) == (2, True)
+    with Claim(tmp_path / "campaigns" / "small"), pytest.raises(InputError, match="is being written by process"):
+        CALLS.here(path)
     assert not list((tmp_path / "campaigns").glob("cells/*"))
 
 
