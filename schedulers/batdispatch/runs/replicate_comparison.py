@@ -96,7 +96,6 @@ def compare_on_replicates(
         InputError: something is wrong with a setting or an input.
         SimulationError: no run finished.
     """
-    replicates = Replicates(options.replicate_by, options.replicates or 1, options.slice_jobs, options.weeks)
     baseline = options.baseline or ""
     notes: list[str] = []
     with Claim(out):
@@ -105,8 +104,11 @@ def compare_on_replicates(
         workload = read_workload(inputs.workload)
         party = _party(dispatchers, baseline, workload, read_platform(inputs.platform, master=base.master_host).machine)
         (out / INPUT).mkdir(parents=True, exist_ok=True)
+        replicates = Replicates.of(options, workload)
         files = replicates.files(out / INPUT, inputs.workload)
         replicates.write(workload, files, notes.append)
+        for note in () if replicates.plan is None else replicates.plan.notes:
+            listener.warn(note)
     entrants = with_common(party.entrants, common)
     cells = [
         (name, _spec(base, inputs.platform, file, seed, entrant))
@@ -128,6 +130,7 @@ def compare_on_replicates(
             title=f"Which dispatcher for {workload.name}?",
             blocks=BLOCKS[replicates.by],
             how=" ".join(notes),
+            independent=None if replicates.plan is None else replicates.plan.independent,
             baseline=baseline,
             who=[(one.text, one.text, what) for one, what in zip(party.entrants, party.about, strict=True)],
             refused=party.refused,
@@ -223,7 +226,7 @@ def write_comparison(
     if title is not None or baseline is not None:
         facts = msgspec.structs.replace(facts, title=title or facts.title, baseline=baseline or facts.baseline)
     _check_baseline(facts.baseline, list(dict.fromkeys(runs[DISPATCHER])))
-    told = sections(runs, facts.baseline or None, blocks=facts.blocks)
+    told = sections(runs, facts.baseline or None, blocks=facts.blocks, independent=facts.independent)
     if not told:
         raise InputError("holds no metric to compare: every run failed", source=str(folder))
     write_page(render(told, facts), page)

@@ -22,7 +22,7 @@ BASE = np.array([100.0, 220.0, 330.0, 90.0, 510.0, 400.0, 150.0, 280.0])
 
 
 def table(**columns: np.ndarray) -> RunMetric:
-    blocks = tuple(Block("log", f"slice {row}") for row in range(len(next(iter(columns.values())))))
+    blocks = tuple(Block("log", f"seed {row}") for row in range(len(next(iter(columns.values())))))
     return RunMetric("x", blocks, tuple(columns), np.array(list(columns.values())).T)
 
 
@@ -130,7 +130,7 @@ def runs(workloads: int = 1, replicates: int = 8, **factors: float) -> pd.DataFr
                 rows.append(
                     {
                         "workload": f"w{workload}",
-                        "replicate": f"slice {replicate}",
+                        "replicate": f"seed {replicate}",
                         "dispatcher": name,
                         "mean_waiting_time": wait,
                         "mean_bounded_slowdown": 1 + wait / 100,
