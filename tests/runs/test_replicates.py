@@ -18,6 +18,9 @@ from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.runs.families import members
 from batdispatch.runs.replicates import Replicates
 
+#: Of the workload's 120 jobs, 15 each.
+SLICES = ("--replicate-by", "slices", "--slice-jobs", "15")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -34,9 +37,7 @@ def run(folder: Path, *words: str) -> Result:
 
 
 def test_one_command_compares_the_families_on_slices(folder: Path) -> None:
-    done = run(
-        folder, "--dispatchers", "families", "--replicates", "6", "--replicate-by", "slices", "--slice-jobs", "15"
-    )
+    done = run(folder, "--dispatchers", "families", "--replicates", "6", *SLICES)
     assert done.exception is None, done.exception
     out = folder / "out"
     lines = done.stdout.splitlines()

@@ -1,6 +1,7 @@
 """Windows of a workload: which jobs count, for how long each is watched, and what a comparison on windows says."""
 
 import json
+import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,6 +26,7 @@ from batdispatch.parts import ordering
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.metrics.sample import sample_of
+from batdispatch.runs import replicate_comparison
 
 FAMILIES = [
     *(f"easy[ordering={name}]" for name in registry.names(ordering.GROUP)),
@@ -211,3 +213,18 @@ def test_the_command_and_a_campaign_make_the_same_windows(tmp_path: Path) -> Non
     assert sorted(rows["replicate"].unique()) == ["window 0", "window 1"]
     assert set(rows["nb_jobs"]) == {10}
     assert done_campaign.check().clean
+
+
+def test_what_all_windows_take_is_told_after_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicate_comparison, "LONG", 1)
+    monkeypatch.setattr(replicate_comparison, "MUCH", 1e-9)
+
+    def told() -> str:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            bd.replicate(workload(), ["easy", "fcfs"], 3, window=10, platform=16, out=tmp_path / "out", processes=1)
+        return " ".join(str(one.message) for one in caught)
+
+    assert "so all 3 take about" in told()
+    assert "so all 3 take about" not in told(), "whole runs are kept, so nothing is to be told"
+    assert len(list((tmp_path / "out" / "runs").glob("window-*/*/result.json"))) == 6
