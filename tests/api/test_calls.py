@@ -218,7 +218,7 @@ def test_replicates_say_whom_to_choose(log: Path, tmp_path: Path) -> None:
     with pytest.raises(bd.InputError, match=r"^option --replicates: found 0, expected a whole number at least 1"):
         bd.replicate(log, "easy,fcfs", 0)
     for settings, said in (
-        ({"weeks": 3, "replicates": 2}, "option --weeks: is for --replicate-by sessions, and this is slices"),
+        ({"weeks": 3, "replicates": 2}, "option --weeks: is for --replicate-by sessions, and this is windows"),
         ({"slice_jobs": 3}, "option --slice-jobs: needs --replicates N"),
     ):
         with pytest.raises(bd.InputError, match=f"^{said}$"):

@@ -18,6 +18,9 @@ from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.runs.families import members
 from batdispatch.runs.replicates import Replicates
 
+#: Of the workload's 120 jobs, 15 each.
+SLICES = ("--replicate-by", "slices", "--slice-jobs", "15")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -34,7 +37,7 @@ def run(folder: Path, *words: str) -> Result:
 
 
 def test_one_command_compares_the_families_on_slices(folder: Path) -> None:
-    done = run(folder, "--dispatchers", "families", "--replicates", "6", "--slice-jobs", "15")
+    done = run(folder, "--dispatchers", "families", "--replicates", "6", *SLICES)
     assert done.exception is None, done.exception
     out = folder / "out"
     lines = done.stdout.splitlines()
@@ -57,7 +60,18 @@ def test_one_command_compares_the_families_on_slices(folder: Path) -> None:
     assert rows[1].startswith("w,slice 0,easy,")
     # The same again keeps all runs, and report makes the same page from the table.
     stamp = (out / "runs" / "slice-0" / "easy" / "result.json").stat().st_mtime_ns
-    again = run(folder, "--dispatchers", "families", "--replicates", "6", "--slice-jobs", "15", "--json")
+    again = run(
+        folder,
+        "--dispatchers",
+        "families",
+        "--replicates",
+        "6",
+        "--replicate-by",
+        "slices",
+        "--slice-jobs",
+        "15",
+        "--json",
+    )
     assert "kept 24 of 24 runs" in again.stderr
     assert (out / "runs" / "slice-0" / "easy" / "result.json").stat().st_mtime_ns == stamp
     assert (out / "report" / "index.html").read_text().replace(" --json", "") == page
@@ -93,7 +107,15 @@ def test_a_dispatcher_that_fails_is_named_and_the_others_are_compared(folder: Pa
     )
     mine = f"{folder / 'mine.py'}:Mine"
     done = run(
-        folder, "--dispatchers", f"fcfs,easy,easy[ordering=sjf],{mine}", "--replicates", "6", "--slice-jobs", "15"
+        folder,
+        "--dispatchers",
+        f"fcfs,easy,easy[ordering=sjf],{mine}",
+        "--replicates",
+        "6",
+        "--replicate-by",
+        "slices",
+        "--slice-jobs",
+        "15",
     )
     assert "6 runs failed" in str(done.exception)
     assert done.stderr.count("seven") == 6
@@ -109,10 +131,10 @@ def test_a_dispatcher_that_fails_is_named_and_the_others_are_compared(folder: Pa
         (["--dispatchers", "easy", "--replicate-by", "seeds"], "option --replicate-by: needs --replicates N"),
         (
             ["--dispatchers", "easy", "--replicates", "6", "--weeks", "3"],
-            "option --weeks: is for --replicate-by sessions, and this is slices",
+            "option --weeks: is for --replicate-by sessions, and this is windows",
         ),
         (
-            ["--dispatchers", "easy", "--replicates", "7", "--slice-jobs", "20"],
+            ["--dispatchers", "easy", "--replicates", "7", "--replicate-by", "slices", "--slice-jobs", "20"],
             "has 120 jobs, too few for 7 slices of 20",
         ),
         (

@@ -40,7 +40,21 @@ def demonstration(folder: Path) -> Path:
 def replicates(folder: Path) -> Path:
     """Write the page that compares three dispatchers on six slices of a workload, and return its path."""
     where = ["--platform", PLATFORM, "--workload", WORKLOAD, "--dispatchers", "fcfs,easy,conservative"]
-    return _invoked(["compare", *where, "--replicates", "6", "--slice-jobs", "40", "--out", str(folder)], folder)
+    return _invoked(
+        [
+            "compare",
+            *where,
+            "--replicates",
+            "6",
+            "--replicate-by",
+            "slices",
+            "--slice-jobs",
+            "40",
+            "--out",
+            str(folder),
+        ],
+        folder,
+    )
 
 
 @functools.cache

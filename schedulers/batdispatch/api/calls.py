@@ -43,6 +43,8 @@ RUN = fields_of(RunSpec, leave=("platform", "workload", "dispatcher", "options")
 LOG = fields_of(LogReading)
 #: What says how replicates are made, and what else there is to say of them.
 REPLICATION = fields_of(ComparisonOptions, leave=("dispatchers", "replicates"))
+#: Settings of one way to make replicates.
+_WAYS = {"window": "windows", "warm_up": "windows", "cool_down": "windows", "slice_jobs": "slices", "weeks": "sessions"}
 
 
 @takes(RUN, LOG)
@@ -151,7 +153,7 @@ def compare(
         words: the command that does this, for the page over replicates; empty: there is none.
         listener: as for `run`.
         settings: as for `run` and, with replicates, as options of ``batdispatch compare`` (``replicate_by``,
-            ``slice_jobs``, ``weeks``, ``baseline``).
+            ``window``, ``slice_jobs``, ``weeks``, ``baseline``, ...).
 
     Raises:
         InputError: as `run`.
@@ -187,7 +189,7 @@ def replicate(
         more: as for `compare`.
 
     Raises:
-        InputError: as `run`, or the workload has too few jobs for so many slices, or names no users.
+        InputError: as `run`, or the workload has too few jobs for a window or so many slices, or names no users.
         SimulationError: no run finished.
     """
     return compare(workload, dispatchers, replicates=count, **more)
@@ -232,7 +234,7 @@ def _replication(replicates: int | None, given: Mapping[str, Any]) -> Comparison
         for one in stated:
             raise InputError("needs --replicates N", source=f"option {one.option}")
         return None
-    for name, way in (("slice_jobs", "slices"), ("weeks", "sessions")):
+    for name, way in _WAYS.items():
         if REPLICATION[name] in stated and who.replicate_by != way:
             why = f"is for --replicate-by {way}, and this is {who.replicate_by}"
             raise InputError(why, source=f"option {REPLICATION[name].option}")

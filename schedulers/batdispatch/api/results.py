@@ -17,7 +17,7 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.run_files import RESULT
-from batdispatch.results.runs import Run, find_runs, read_run, read_runs, warnings_of
+from batdispatch.results.runs import Run, counted_metrics, find_runs, read_run, read_runs, warnings_of
 from batdispatch.results.starvation import FolderJobs, count_starved
 
 if TYPE_CHECKING:
@@ -109,9 +109,8 @@ class LoadedRun(Folder):
 
     @property
     def metrics(self) -> dict[str, float | int | None]:
-        """Name -> value, as in result.json."""
-        told = self.result.get("metrics")
-        return dict(self._run.metrics if told is None else told)
+        """Name -> value, as in result.json, of the jobs that count."""
+        return counted_metrics(self.result) if "metrics" in self.result else dict(self._run.metrics)
 
     @property
     def rejected(self) -> dict[str, str]:

@@ -75,8 +75,9 @@ def command(
     that of DIR. If DIR holds whole runs of the same command and inputs, as after an interruption, these are kept and
     the others are made.
 
-    With --replicates N the workload is cut into N slices (or see --replicate-by), each dispatcher serves all of them,
-    and the report says which dispatcher to choose for which aim, and how sure that is.
+    With --replicates N, N windows of the workload are simulated (or see --replicate-by), each with a warm-up and a
+    cool-down that do not count. Each dispatcher serves all of them, and the report says which dispatcher to choose for
+    which aim, and how sure that is.
 
     \b
     Examples:

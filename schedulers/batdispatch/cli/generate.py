@@ -31,6 +31,7 @@ class Kinds(AnnouncedGroup, LazyGroup):
         "resample": ("batdispatch.cli.generate_resample", "A log's users, drawn anew week by week."),
         "sessions": ("batdispatch.cli.generate_sessions", "Users' sessions of similar, mostly short jobs."),
         "slice": ("batdispatch.cli.generate_slice", "So many jobs in a row of a log."),
+        "window": ("batdispatch.cli.generate_window", "Jobs in a row of a log, on a machine that is in use."),
     }
 
 
@@ -89,12 +90,14 @@ def finish(
     import numpy as np
 
     from batdispatch import __version__
+    from batdispatch.inputs.workloads.model import WINDOW_FIELD
     from batdispatch.inputs.workloads.writer import write_workload
 
     # numpy may change a distribution's draws between versions, so its version belongs to the recipe.
     made_with = {"batdispatch": __version__, "numpy": np.__version__}
     drawn = {} if seed is None else {"seed": seed}
-    workload.about = {"origin": {"model": kind, **drawn, **options, "made_with": made_with}}
+    counted = {name: value for name, value in workload.about.items() if name == WINDOW_FIELD}
+    workload.about = {"origin": {"model": kind, **drawn, **options, "made_with": made_with}, **counted}
     digest = write_workload(workload, output)
     span = workload.jobs[-1].submission - workload.jobs[0].submission
     load = workload.offered_load()

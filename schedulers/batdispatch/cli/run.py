@@ -40,11 +40,12 @@ def command(typed: RunSpec, out: Path | None, as_json: bool) -> None:
     spec = as_typed(typed)
     folder = out or Path("runs") / spec.label
     with ProgressDisplay() as progress:
-        result = run(**asdict(spec), out=folder, log=False, listener=Terminal(progress.tell)).result
+        done = run(**asdict(spec), out=folder, log=False, listener=Terminal(progress.tell))
+    result = done.result
     if as_json:
         click.echo(json_text(result))
         return
-    show(metrics_table({spec.label: result["metrics"]}))
+    show(metrics_table({spec.label: done.metrics}))
     for line in in_words({spec.label: rejections_of(result)}):
         show(line)
     click.echo(str(folder))

@@ -9,6 +9,8 @@ import msgspec
 
 from batdispatch.core.line.settings import Form
 
+#: Jobs of a window, and what is simulated before and behind them as a share of these, unless said.
+WINDOW, WARM_UP, COOL_DOWN = 10_000, 0.2, 0.2
 #: Which family of laws is fitted to the run times of an application.
 Fit = Literal["best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"]
 
@@ -84,6 +86,25 @@ class SliceOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     number: Annotated[int, Form("N")]
     jobs: Annotated[int, Form("N")]
+    gap: Annotated[int, Form("N")] = 0
+
+
+class WindowOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Jobs in a row on a machine that is in use.
+
+    number: Take the window of this number. The first window is number 0.
+    jobs: Count this many jobs in each window (1 or more).
+    warm_up: Simulate this many jobs before them, which fill the machine and do not count (0 or more).
+    cool_down: Simulate this many jobs behind them, which do not count (0 or more). A job that still waits when the last
+        of them arrives counts for what it has waited. With 0, jobs that wait at the end have the machine for
+        themselves.
+    gap: Leave this many jobs between those that count in two windows (0 or more).
+    """
+
+    number: Annotated[int, Form("N")]
+    jobs: Annotated[int, Form("N")] = WINDOW
+    warm_up: Annotated[int, Form("N")] = round(WARM_UP * WINDOW)
+    cool_down: Annotated[int, Form("N")] = round(COOL_DOWN * WINDOW)
     gap: Annotated[int, Form("N")] = 0
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import closest
 from batdispatch.inputs.folders import check_finished, stamp
+from batdispatch.inputs.workloads.model import WINDOW_FIELD, Window
 from batdispatch.results.columns import Floats, RunColumns, Texts
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Largest result.json read, in bytes.
 MAX_BYTES = 1 << 28
+#: Says, of the jobs that count, how many still waited when they were no longer watched.
+STILL_WAITING = "still_waiting"
 _PREFIXES = ("", "out_")
 _ENDINGS = ("", ".xz", ".gz")
 
@@ -49,12 +52,20 @@ class PlatformFacts(msgspec.Struct, kw_only=True):
     resources: dict[str, float] = {}
 
 
+class CountedJobs(Window, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """Which jobs of a workload count, and the metrics of these."""
+
+    metrics: dict[str, float | int | None] = {}
+
+
 class WorkloadFacts(msgspec.Struct, kw_only=True):
     """``result.json``'s "workload"."""
 
     path: str = ""
     sha256: str = ""
     jobs: int | None = None
+    #: None: all jobs count.
+    counted: CountedJobs | None = None
 
 
 class Rejection(msgspec.Struct, kw_only=True):
@@ -108,6 +119,16 @@ class Result(msgspec.Struct, kw_only=True):
     def warnings(self) -> list[str]:
         """Why the dispatcher itself doubts its run: sentences without a full stop."""
         return warnings_of(self.report)
+
+
+def counted_metrics(result: Mapping[str, Any]) -> dict[str, float | int | None]:
+    """Return the metrics of the jobs that count, of a result.json that was decoded as it stands."""
+    return dict((counted_jobs(result) or result).get("metrics") or {})
+
+
+def counted_jobs(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a result.json says of the jobs of a window; empty if there is no window."""
+    return _table(_table(result, "workload"), WINDOW_FIELD)
 
 
 def _table(facts: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -245,7 +266,7 @@ def read_result(folder: Path) -> Result:
 
 
 def read_run(folder: Path, *, label: str = "") -> Run:
-    """Read a run folder and compute its metrics.
+    """Read a run folder and compute its metrics, of the jobs that count.
 
     Metrics come from the jobs file and the lineage. Those that need the workload or the platform as well (fairness over
     users, utilisation of named resources and licences, the network's) are taken from result.json, whose writer had both
@@ -262,10 +283,19 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     columns = read_columns(path)
     lineage = read_lineage(folder / LINEAGE, columns)
     hosts = result.platform.hosts or _hosts_of_schedule(folder)
+    counted = result.workload.counted
     values = compute(
-        sample_of(columns, lineage=lineage, hosts=hosts, totals=result.platform.resources, decisions=result.decisions)
+        sample_of(
+            columns,
+            lineage=lineage,
+            hosts=hosts,
+            totals=result.platform.resources,
+            decisions=result.decisions,
+            window=counted,
+        )
     )
-    known = {name: value for name, value in result.metrics.items() if value is not None}
+    noted = (result if counted is None else counted).metrics
+    known = {name: value for name, value in noted.items() if value is not None}
     metrics = {name: known.get(name) if value is None else value for name, value in values.items()}
     metrics |= {name: value for name, value in known.items() if name.startswith("utilisation_") and name not in metrics}
     check_finished(folder)
@@ -299,10 +329,12 @@ class Figures:
     Attributes:
         metrics: name -> value.
         network: what each row makes of the machine's network; None: there is none.
+        counted: what result.json says of the jobs of a window; None: there is no window.
     """
 
     metrics: dict[str, Value]
     network: NetworkUse | None
+    counted: dict[str, Any] | None = None
 
 
 def figures_of(
@@ -314,6 +346,7 @@ def figures_of(
     facts: JobFacts | None = None,
     users: Texts | None = None,
     folder: Path | None = None,
+    window: Window | None = None,
 ) -> Figures:
     """Compute every metric of a run when its machine and workload are at hand.
 
@@ -325,6 +358,7 @@ def figures_of(
         facts: these, found for each row already.
         users: of each row's job, object [row], where nothing else of the jobs matters: on whole hosts without licences.
         folder: of the run, for units.csv and lineage.csv; without it no row continues another.
+        window: which jobs of the workload count; None: all.
 
     Raises:
         InputError: an allocation, units.csv or lineage.csv is malformed.
@@ -352,20 +386,24 @@ def figures_of(
                     held[name] += part
             amounts |= held
     network = None if machine is None else network_use(columns, machine, None if facts is None else facts.asking)
-    metrics = compute(
-        sample_of(
-            columns,
-            lineage=lineage,
-            hosts=machine.size if machine is not None else None,
-            totals=totals,
-            licences=licences,
-            amounts=amounts,
-            users=facts.users if facts is not None else users,
-            network=network,
-            decisions=result.get("decisions"),
-        )
+    sample = partial(
+        sample_of,
+        columns,
+        lineage=lineage,
+        hosts=machine.size if machine is not None else None,
+        totals=totals,
+        licences=licences,
+        amounts=amounts,
+        users=facts.users if facts is not None else users,
+        network=network,
+        decisions=result.get("decisions"),
     )
-    return Figures(metrics, network)
+    whole = Figures(compute(sample()), network)
+    if window is None:
+        return whole
+    counted = sample(window=window)
+    told = {**msgspec.structs.asdict(window), STILL_WAITING: counted.still_waiting, "metrics": compute(counted)}
+    return replace(whole, counted=told)
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:

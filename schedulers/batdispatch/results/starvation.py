@@ -10,11 +10,13 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from batdispatch.results.columns import RunColumns
+from batdispatch.inputs.workloads.model import Window
+from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import logical, read_lineage
 from batdispatch.results.metrics.compute import STARVATION, STARVING_FACTOR, STARVING_FLOOR
+from batdispatch.results.metrics.sample import counted
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import Result, Run, jobs_file, read_result
 
@@ -87,7 +89,8 @@ def count_starved(runs: Sequence[RunJobs]) -> list[int | None]:
         base = None if easy is None else easy.logical
         if base is not None:
             for place in places:
-                found[place] = 0 if runs[place] is easy else starved_beside(runs[place].logical, base)
+                window = runs[place].result.workload.counted
+                found[place] = 0 if runs[place] is easy else starved_beside(runs[place].logical, base, window)
     return found
 
 
@@ -111,13 +114,21 @@ def starved_columns(folders: Iterable[Path]) -> dict[Path, dict[str, int]]:
     return {folder: {} if (count := counts.get(folder)) is None else {STARVATION.name: count} for folder in each}
 
 
-def starved_beside(ours: RunColumns, easy: RunColumns) -> int:
-    """Return how many jobs starve, beside the same jobs under easy."""
-    jobs, others = ours.take(ours.ran), easy.take(easy.ran)
+def starved_beside(ours: RunColumns, easy: RunColumns, window: Window | None = None) -> int:
+    """Return how many jobs starve, beside the same jobs under easy; `window`: which of them count, None for all."""
+    window = window or Window()
+    jobs, others = (one.take(one.ran & counted(one, window)) for one in (ours, easy))
     ids, base = (one.full_ids().astype(str) for one in (jobs, others))
     _, mine, theirs = np.intersect1d(ids, base, assume_unique=True, return_indices=True)
-    bearable = np.maximum(STARVING_FACTOR * others.waiting_time[theirs], STARVING_FLOOR)
-    return int((jobs.waiting_time[mine] > bearable).sum())
+    bearable = np.maximum(STARVING_FACTOR * _waits(others, window)[theirs], STARVING_FLOOR)
+    return int((_waits(jobs, window)[mine] > bearable).sum())
+
+
+def _waits(jobs: RunColumns, window: Window) -> Floats:
+    """Return how long jobs wait as far as they are watched, in seconds."""
+    if window.until is None:
+        return jobs.waiting_time
+    return np.minimum(jobs.waiting_time, window.until - jobs.submission_time)
 
 
 def _is_easy(run: RunJobs) -> bool:

@@ -9,14 +9,16 @@ import msgspec
 from msgspec import Meta
 
 from batdispatch.core.line.settings import DISPATCHER, INPUTS, REPLICATES, Form
+from batdispatch.inputs.generator_options import COOL_DOWN, WARM_UP
 
 #: Processes that work at a time, unless said: one for each processor, and at most 8.
 PROCESSES = min(os.cpu_count() or 1, 8)
 #: How replicates are made.
-By = Literal["slices", "sessions", "seeds"]
+By = Literal["windows", "slices", "sessions", "seeds"]
 #: Weeks of a resample, unless said.
 WEEKS = 2
 _Count = Annotated[int, Meta(ge=1)]
+_Around = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 class ComparisonOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,8 +28,15 @@ class ComparisonOptions(msgspec.Struct, frozen=True, kw_only=True):
         stands for easy with each of the field's simple orderings, also with options for all of them in brackets. With
         --replicates, families stands for one dispatcher of each of the six families that the workload has work for.
     replicates: Compare on N replicates of the workload, and say how sure the differences are.
-    replicate_by: Make replicates in this way. slices: parts of the workload, evenly spread. sessions: its users' weeks,
-        drawn anew. seeds: the whole workload, with other seeds of the dispatchers.
+    replicate_by: Make replicates in this way. windows: parts of the workload on a machine that is in use, evenly
+        spread. slices: the same from an idle machine, which hides how long jobs wait that others overtake. sessions:
+        the users' weeks, drawn anew. seeds: the whole workload, with other seeds of the dispatchers.
+    window: Count N jobs in each window; a number below 1 is a share of the workload's jobs. By default, 10,000, or
+        half of a shorter workload. If so many windows do not fit, they overlap.
+    warm_up: Simulate N jobs before each window, which fill the machine and do not count. A number below 1 is a share of
+        the window's jobs.
+    cool_down: Simulate N jobs behind each window, which do not count; a number below 1 is a share of the window's jobs.
+        A job that still waits when the last of them arrives counts for what it has waited.
     slice_jobs: Put N jobs into each slice. By default, at most 1,000.
     weeks: Draw N weeks for each replicate (sessions).
     baseline: Compare the other dispatchers with this one of --dispatchers. The default is easy, else the first.
@@ -35,7 +44,10 @@ class ComparisonOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     dispatchers: Annotated[str, Form("A,B,...", DISPATCHER, offers="dispatchers")]
     replicates: Annotated[Annotated[int, Meta(ge=1, le=1000)] | None, Form("N", REPLICATES)] = None
-    replicate_by: Annotated[By, Form(section=REPLICATES)] = "slices"
+    replicate_by: Annotated[By, Form(section=REPLICATES)] = "windows"
+    window: Annotated[Annotated[float, Meta(gt=0, le=1e9)] | None, Form("N", REPLICATES)] = None
+    warm_up: Annotated[_Around, Form("N", REPLICATES)] = WARM_UP
+    cool_down: Annotated[_Around, Form("N", REPLICATES)] = COOL_DOWN
     slice_jobs: Annotated[_Count | None, Form("N", REPLICATES)] = None
     weeks: Annotated[_Count, Form("N", REPLICATES)] = WEEKS
     baseline: Annotated[str | None, Form("NAME", REPLICATES, offers="one_of_them")] = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,19 +20,25 @@ from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.inputs.workloads.windows import WindowPlan
 from batdispatch.report.page import write_page
 from batdispatch.report.replicates.answers import Section, sections
 from batdispatch.report.replicates.facts import Facts, read_facts, write_facts
 from batdispatch.report.replicates.page import render
 from batdispatch.report.replicates.table import DISPATCHER
+from batdispatch.results.run_files import RESULT
+from batdispatch.results.runs import read_result
 from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
 from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.families import FAMILIES, Member, members
 from batdispatch.runs.inputs import INPUT, Inputs
 from batdispatch.runs.listener import SILENT, Listener
+from batdispatch.runs.provenance import others_code
 from batdispatch.runs.replicates import BLOCKS, RUNS, TABLE, Replicates, read_runs, table_of
 from batdispatch.runs.spec import RunSpec
 
+#: Jobs to simulate from which the first window is timed before the others, and CPU seconds that are much.
+LONG, MUCH = 50_000, 60.0
 #: Name of the folder of the page.
 REPORT = "report"
 #: The table of a campaign, as `campaign.table` calls it, which needs further libraries.
@@ -96,7 +103,6 @@ def compare_on_replicates(
         InputError: something is wrong with a setting or an input.
         SimulationError: no run finished.
     """
-    replicates = Replicates(options.replicate_by, options.replicates or 1, options.slice_jobs, options.weeks)
     baseline = options.baseline or ""
     notes: list[str] = []
     with Claim(out):
@@ -105,8 +111,11 @@ def compare_on_replicates(
         workload = read_workload(inputs.workload)
         party = _party(dispatchers, baseline, workload, read_platform(inputs.platform, master=base.master_host).machine)
         (out / INPUT).mkdir(parents=True, exist_ok=True)
+        replicates = Replicates.of(options, workload)
         files = replicates.files(out / INPUT, inputs.workload)
         replicates.write(workload, files, notes.append)
+        for note in () if replicates.plan is None else replicates.plan.notes:
+            listener.warn(note)
     entrants = with_common(party.entrants, common)
     cells = [
         (name, _spec(base, inputs.platform, file, seed, entrant))
@@ -128,6 +137,7 @@ def compare_on_replicates(
             title=f"Which dispatcher for {workload.name}?",
             blocks=BLOCKS[replicates.by],
             how=" ".join(notes),
+            independent=None if replicates.plan is None else replicates.plan.independent,
             baseline=baseline,
             who=[(one.text, one.text, what) for one, what in zip(party.entrants, party.about, strict=True)],
             refused=party.refused,
@@ -137,33 +147,62 @@ def compare_on_replicates(
         write_facts(facts, out)
         told.append(write_comparison(out, path))
 
-    folders, failures = compare(
-        [spec for _, spec in cells],
-        out,
+    carry_out = partial(
+        compare,
         processes=processes,
-        listener=_KeptCount(listener, len(cells)),
-        fresh=fresh,
-        conclude=conclude,
-        names=names,
         own={cells[at][1].label: one.own for at, one in enumerate(entrants) if one.own is not None},
     )
+    specs, counted = [spec for _, spec in cells], _KeptCount(listener, len(cells))
+    if replicates.plan is not None and not fresh and _is_long(specs, out, names, replicates.plan):
+        each = len(entrants)
+        made, _ = carry_out(specs[:each], out, names=names[:each], listener=counted)
+        counted.made = len(made)
+        _tell_cost(made, replicates.count, listener)
+    folders, failures = carry_out(specs, out, listener=counted, fresh=fresh, conclude=conclude, names=names)
     if not folders:
         first = next(iter(failures.values()))
         raise SimulationError(f"no run finished, so there is nothing to compare; the first: {first}")
     return ReplicateResults(folders, failures, path, *told[0])
 
 
+def _is_long(specs: Sequence[RunSpec], out: Path, names: Sequence[str], plan: WindowPlan) -> bool:
+    """Return whether runs on windows may take minutes, and nothing tells yet how many.
+
+    Code of others is left out: its runs are never kept, so the first window would be simulated twice.
+    """
+    jobs = len(specs) * (plan.warm_up + plan.jobs + plan.cool_down)
+    strange = any(others_code(spec.dispatcher, *spec.options.values()) for spec in specs)
+    return jobs >= LONG and not strange and not any((out / name / RESULT).is_file() for name in names)
+
+
+def _tell_cost(first: Sequence[Path], windows: int, listener: Listener) -> None:
+    """Say what all windows will take, as far as the first one tells, if that is much."""
+    seconds = sum(float(read_result(folder).performance.get("cpu_seconds") or 0.0) for folder in first)
+    if seconds * windows > MUCH:
+        fewer = max(int(MUCH / seconds), 1)
+        listener.warn(
+            f"The first window took {seconds:,.0f} s of CPU time, so all {windows} take about "
+            f"{seconds * windows:,.0f} s. To take about {seconds * fewer:,.0f} s, interrupt this and state "
+            f"--replicates {fewer}, or a shorter --window."
+        )
+
+
 class _KeptCount(Listener):
-    """Passes on how far runs are, and how many of all are kept."""
+    """Passes on how far runs are, and how many of all are kept.
+
+    Attributes:
+        made: runs that this comparison has made itself.
+    """
 
     def __init__(self, listener: Listener, runs: int) -> None:
-        self._listener, self._runs = listener, runs
+        self._listener, self._runs, self.made = listener, runs, 0
 
     def progress(self, label: str, done: int, total: int) -> None:
         self._listener.progress(label, done, total)
 
     def kept(self, labels: Sequence[str]) -> None:
-        self._listener.kept([f"{len(labels)} of {self._runs} runs"])
+        if len(labels) > self.made:
+            self._listener.kept([f"{len(labels) - self.made} of {self._runs} runs"])
 
 
 def _spec(base: RunSpec, platform: Path, workload: Path, seed: int, entrant: Entrant) -> RunSpec:
@@ -223,7 +262,7 @@ def write_comparison(
     if title is not None or baseline is not None:
         facts = msgspec.structs.replace(facts, title=title or facts.title, baseline=baseline or facts.baseline)
     _check_baseline(facts.baseline, list(dict.fromkeys(runs[DISPATCHER])))
-    told = sections(runs, facts.baseline or None, blocks=facts.blocks)
+    told = sections(runs, facts.baseline or None, blocks=facts.blocks, independent=facts.independent)
     if not told:
         raise InputError("holds no metric to compare: every run failed", source=str(folder))
     write_page(render(told, facts), page)

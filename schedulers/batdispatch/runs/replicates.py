@@ -14,18 +14,20 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.resampling import resample
 from batdispatch.inputs.workloads.slices import even_gap, take_slice
+from batdispatch.inputs.workloads.windows import WindowPlan, plan_windows
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.report.replicates.table import COLUMNS
 from batdispatch.results.run_files import RESULT
+from batdispatch.results.runs import STILL_WAITING, counted_jobs, counted_metrics
 from batdispatch.results.starvation import starved_columns
-from batdispatch.runs.comparison_options import WEEKS, By
+from batdispatch.runs.comparison_options import WEEKS, By, ComparisonOptions
 
 #: The tidy table of a comparison, in its folder.
 TABLE = "replicates.csv"
 #: Folder of the runs, in that of the comparison.
 RUNS = "runs"
 #: What replicates are called.
-BLOCKS: dict[By, str] = {"slices": "slices", "sessions": "resamples", "seeds": "seeds"}
+BLOCKS: dict[By, str] = {"windows": "windows", "slices": "slices", "sessions": "resamples", "seeds": "seeds"}
 #: Jobs of a slice, unless said.
 JOBS = 1000
 
@@ -35,16 +37,38 @@ class Replicates:
     """How replicates are made.
 
     Attributes:
-        by: slices of the workload, its users drawn anew, or seeds of the dispatchers on the whole workload.
+        by: windows or slices of the workload, its users drawn anew, or seeds of the dispatchers on the whole workload.
         count: how many.
         jobs: of a slice; None: `JOBS`, or fewer if the workload has too few.
         weeks: of a resample.
+        plan: where windows lie; None: these are no windows.
     """
 
     by: By
     count: int
     jobs: int | None = None
     weeks: int = WEEKS
+    plan: WindowPlan | None = None
+
+    @classmethod
+    def of(cls, options: ComparisonOptions, workload: Workload) -> Replicates:
+        """Return how replicates of a workload are made.
+
+        Raises:
+            InputError: the workload is too short for a window.
+        """
+        count, plan = options.replicates or 1, None
+        if options.replicate_by == "windows":
+            plan = plan_windows(
+                len(workload.jobs),
+                count,
+                jobs=options.window,
+                warm_up=options.warm_up,
+                cool_down=options.cool_down,
+                source=str(workload.path),
+            )
+            count = plan.windows
+        return cls(options.replicate_by, count, options.slice_jobs, options.weeks, plan)
 
     @property
     def names(self) -> list[str]:
@@ -67,7 +91,11 @@ class Replicates:
         Raises:
             InputError: the workload has too few jobs for so many slices, or names no users.
         """
-        if self.by == "slices":
+        if self.plan is not None:
+            for number, path in enumerate(files):
+                write_workload(self.plan.take(workload, number), path)
+            tell(self.plan.text)
+        elif self.by == "slices":
             jobs = self.jobs or min(JOBS, len(workload.jobs) // self.count)
             if not 1 <= jobs * self.count <= len(workload.jobs):
                 raise InputError(
@@ -104,10 +132,12 @@ def table_of(workload: str, names: Sequence[str], dispatchers: Sequence[tuple[st
 
 
 def _metrics(path: Path) -> dict[str, object]:
-    if not path.is_file():
-        return {}
-    metrics: dict[str, object] = msgspec.json.decode(path.read_bytes())["metrics"]
-    return {name: value for name, value in metrics.items() if not name.startswith("decisions_")}
+    result = msgspec.json.decode(path.read_bytes()) if path.is_file() else {}
+    found: dict[str, object] = {
+        name: value for name, value in counted_metrics(result).items() if not name.startswith("decisions_")
+    }
+    waiting = counted_jobs(result).get(STILL_WAITING)
+    return found if waiting is None else {**found, STILL_WAITING: waiting}
 
 
 def read_runs(path: Path) -> pd.DataFrame:

@@ -23,6 +23,7 @@ from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.files import write_json, write_lines
 from batdispatch.inputs.folders import Claim, clear_mark
 from batdispatch.inputs.platforms import Platform, read_platform
+from batdispatch.inputs.workloads.model import WINDOW_FIELD
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.links.batsim_options import check_options
 from batdispatch.links.foreign import create_any, is_foreign
@@ -272,7 +273,7 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
     """
     spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
     simulated = time.perf_counter()
-    result = {
+    result: dict[str, Any] = {
         "batdispatch": __version__,
         "python": python_platform.python_version(),
         "options": options_of(dispatcher),
@@ -295,8 +296,19 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
     write_lineage(ended.parents, out / LINEAGE, dispatcher.resumed())
     columns = read_columns(out / "jobs.csv") if ended.rows is None else columns_of(ended.rows)
     jobs = workload.workload().jobs if ended.users is None else None
-    figures = figures_of(columns, result, machine=platform.machine, folder=out, jobs=jobs, users=ended.users)
+    figures = figures_of(
+        columns,
+        result,
+        machine=platform.machine,
+        folder=out,
+        jobs=jobs,
+        users=ended.users,
+        window=workload.window,
+    )
     result["metrics"] = figures.metrics
+    if workload.window is not None:
+        # Beside the window, so that "metrics" are those of jobs.csv whatever counts.
+        result["workload"][WINDOW_FIELD] = figures.counted
     write_table(figures.network, columns, out / NETWORK)
     if "failed_attempts" in dispatcher.report():
         lineage = read_lineage(out / LINEAGE, columns)

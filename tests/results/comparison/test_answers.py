@@ -28,7 +28,7 @@ BASE = np.array([100.0, 220.0, 330.0, 90.0, 510.0, 400.0, 150.0, 280.0])
 
 
 def table(**columns: np.ndarray) -> RunMetric:
-    blocks = tuple(Block("log", f"slice {row}") for row in range(len(next(iter(columns.values())))))
+    blocks = tuple(Block("log", f"seed {row}") for row in range(len(next(iter(columns.values())))))
     return RunMetric("x", blocks, tuple(columns), np.array(list(columns.values())).T)
 
 
@@ -137,7 +137,7 @@ def runs(workloads: int = 1, replicates: int = 8, **factors: float) -> pd.DataFr
                 rows.append(
                     {
                         "workload": f"w{workload}",
-                        "replicate": f"slice {replicate}",
+                        "replicate": f"seed {replicate}",
                         "dispatcher": name,
                         "mean_waiting_time": wait,
                         "mean_bounded_slowdown": 1 + wait / 100,
@@ -162,7 +162,7 @@ def test_a_choice_has_its_price() -> None:
 
 def test_more_that_starve_are_a_price_even_if_that_may_be_chance_and_are_no_goal() -> None:
     found = runs(easy=1.0, good=0.5, bad=2.0)
-    found["nb_jobs_starved"] = 5.0 * ((found["dispatcher"] == "good") & found["replicate"].isin(["slice 1", "slice 2"]))
+    found["nb_jobs_starved"] = 5.0 * ((found["dispatcher"] == "good") & found["replicate"].isin(["seed 1", "seed 2"]))
     (one,) = sections(found, blocks="slices", draws=FAST)
     assert [answer.aim.metric for answer in one.answers] == [
         "mean_waiting_time",

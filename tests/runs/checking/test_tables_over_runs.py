@@ -41,7 +41,16 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workload = lublin(np.random.default_rng(1), jobs=80, hosts=16, load=1.1, walltimes="modal")
     write_workload(workload, place / "w.json")
     words = ["--platform", str(place / "p.xml"), "--out", str(folder), "--jobs", "1"]
-    words += ["--dispatchers", "filler,easy,easy[ordering=sjf]", "--replicates", "2", "--slice-jobs", "40"]
+    words += [
+        "--dispatchers",
+        "filler,easy,easy[ordering=sjf]",
+        "--replicates",
+        "2",
+        "--replicate-by",
+        "slices",
+        "--slice-jobs",
+        "40",
+    ]
     done = CliRunner().invoke(cli, ["compare", str(place / "w.json"), *words])
     assert done.exit_code == 0, done.output
     return folder

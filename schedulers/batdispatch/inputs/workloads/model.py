@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import runtime_of
+
+#: Field of a workload's file that says which of its jobs count.
+WINDOW_FIELD = "counted"
+
+
+class Window(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which jobs of a workload count, by their submission, and how long they are watched. Times are seconds.
+
+    Attributes:
+        begin: earlier jobs are the warm-up, and do not count; None: there is none.
+        end: jobs from then on are the cool-down, and do not count; None: there is none.
+        until: a job that still waits then counts for what it has waited; None: each job is watched until it starts.
+    """
+
+    begin: float | None = None
+    end: float | None = None
+    until: float | None = None
+
+
+def window_of(about: Mapping[str, Any], source: str) -> Window | None:
+    """Return which jobs of a workload count, given the fields of its file; None: all of them.
+
+    Raises:
+        InputError: the field is no window.
+    """
+    if WINDOW_FIELD not in about:
+        return None
+    try:
+        return msgspec.convert(about[WINDOW_FIELD], Window)
+    except msgspec.ValidationError as problem:
+        raise InputError(str(problem), source=source, place=f"{WINDOW_FIELD!r}") from None
 
 
 class Workload(msgspec.Struct, kw_only=True, eq=False):
@@ -43,6 +76,8 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
     def part(self, first: int, end: int) -> Workload:
         """Return the jobs at some positions, the first of which is submitted at 0, with the profiles that they use.
 
+        What the file says of which jobs count is left out: it is said in times.
+
         Args:
             first: position of the first job.
             end: position after the last one.
@@ -58,7 +93,8 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
             queue += [name for name in named if name not in used]
             used.update(named)
         profiles = {name: profile for name, profile in self.profiles.items() if name in used}
-        return msgspec.structs.replace(self, jobs=jobs, profiles=profiles, digest="")
+        about = {name: value for name, value in self.about.items() if name != WINDOW_FIELD}
+        return msgspec.structs.replace(self, jobs=jobs, profiles=profiles, digest="", about=about)
 
     def offered_load(self) -> float | None:
         """Return sum(units * run time) / (nb_res * (last - first submission)), where a unit is a whole host.

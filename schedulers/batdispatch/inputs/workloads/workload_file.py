@@ -8,7 +8,7 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.workloads.columns import JobColumns, NotPlain, columns_of
-from batdispatch.inputs.workloads.model import Workload
+from batdispatch.inputs.workloads.model import Workload, window_of
 from batdispatch.inputs.workloads.reader import Contents, read_contents
 
 
@@ -22,6 +22,7 @@ class WorkloadFile:
         path: of the file.
         digest: SHA-256 of the file as it is on disk, in hexadecimal.
         count: number of jobs.
+        window: which of the jobs count; None: all of them.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -34,6 +35,7 @@ class WorkloadFile:
         # Text takes more memory than jobs: it is kept until these are read.
         self._contents: Contents | None = read_contents(self.path)
         self.digest, self.count = self._contents.digest, len(self._contents.items)
+        self.window = window_of(self._contents.about, str(self.path))
         self._workload: Workload | None = None
         self._columns: JobColumns | NotPlain | None = None
 

@@ -26,6 +26,7 @@ class Aim:
         better: which values are.
         goal: whether one chooses by it; otherwise it is but a price of what is chosen.
         unit: of differences, and how many of them one of the metric's unit makes.
+        extreme: whether it is the most of all jobs, so that it grows with their number.
     """
 
     metric: str
@@ -35,6 +36,7 @@ class Aim:
     better: Literal["lower", "higher"] = "lower"
     goal: bool = True
     unit: tuple[str, float] = ("percentage points", 100.0)
+    extreme: bool = False
 
     def apart(self, ours: Floats, theirs: Floats) -> Floats:
         """Return how far paired values are apart: logarithms of ratios, or differences."""
@@ -50,7 +52,7 @@ class Aim:
 AIMS = (
     Aim("mean_waiting_time", "mean waiting time", added=ADDED_SECONDS),
     Aim("mean_bounded_slowdown", "mean bounded slowdown"),
-    Aim("max_waiting_time", "longest wait", added=ADDED_SECONDS),
+    Aim("max_waiting_time", "longest wait", added=ADDED_SECONDS, extreme=True),
     Aim("p99_waiting_time", "99 % wait", added=ADDED_SECONDS, goal=False),
     Aim(STARVATION.name, "starved jobs", "difference", goal=False, unit=("starved jobs", 1.0)),
     Aim("utilisation", "utilisation", "difference", better="higher"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ import pandas as pd
 
 from batdispatch.dispatchers.simple import WORDS, has_simple
 from batdispatch.report.replicates.aims import AIMS, LONG_WAITS, Aim
+from batdispatch.report.replicates.doubts import Effects, cut_off, doubts
 from batdispatch.report.replicates.pairs import Pair, against
 from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload, rank
 from batdispatch.report.replicates.table import RunMetric, metric_of
 from batdispatch.results.metrics.compute import describe
+from batdispatch.results.runs import STILL_WAITING
 from batdispatch.results.statistics.bootstrap import DRAWS, Draws
 from batdispatch.results.statistics.estimate import Estimate
 from batdispatch.results.statistics.rounding import round_significant
@@ -92,6 +94,7 @@ def sections(
     blocks: str = "replicates",
     aims: Sequence[Aim] | None = None,
     draws: Draws = DRAWS,
+    independent: int | None = None,
 ) -> list[Section]:
     """Return what a tidy table of runs says: for each workload, and over all of them if there are enough.
 
@@ -101,6 +104,7 @@ def sections(
         blocks: what replicates are called, in words.
         aims: what for; None: see `aims_of`.
         draws: how intervals are drawn.
+        independent: how many replicates of a workload share no job with each other; None: all of them.
 
     Raises:
         InputError: the table lacks a column, or has two rows of one run.
@@ -116,8 +120,12 @@ def sections(
         whole = tuple(answer(by_workload(table, aim), aim, base, "workloads", draws) for aim, table in tables.items())
         found.append(Section("", "workloads", whole))
     for workload in first.workloads:
-        parts, warnings = _alike({aim: table.on(workload) for aim, table in tables.items()}, blocks)
+        own = {aim: replace(table.on(workload), independent=independent) for aim, table in tables.items()}
+        parts, warnings = _alike(own, blocks)
         answers = tuple(answer(table, aim, base, blocks, draws) for aim, table in parts.items())
+        if STILL_WAITING in runs.columns:
+            warnings += cut_off(metric_of(runs, STILL_WAITING).on(workload))
+        warnings += doubts([Effects(one.aim, one.table, one.pairs) for one in answers])
         found.append(Section(workload, blocks, answers, warnings))
     return found
 
@@ -162,8 +170,8 @@ def answer(table: RunMetric, aim: Aim, baseline: str, blocks: str, draws: Draws 
     why, rivals = "", tuple[str, ...]()
     if best is None:
         why = f"No dispatcher has a value on all {blocks}."
-    elif len(table.blocks) < LEAST:
-        why = f"{chance} At least {LEAST} {blocks} are needed to tell, and there {_are(len(table.blocks))}."
+    elif table.size < LEAST:
+        why = f"{chance} At least {LEAST} {blocks} are needed to tell, and there {_are(table)}."
     elif len(whole.dispatchers) == 1:
         why = f"Only {best} has a value on all {blocks}, so it is compared with none."
     elif len(whole.dispatchers) > 2 and isinstance(ranking, NoRanking):
@@ -172,10 +180,10 @@ def answer(table: RunMetric, aim: Aim, baseline: str, blocks: str, draws: Draws 
         others = against(whole, aim, best, draws)
         needed = fewest_pairs(len(others))
         rivals = tuple(one.ours for one in others if not one.apart)
-        if len(rivals) == len(others) and len(table.blocks) < needed:
+        if len(rivals) == len(others) and table.size < needed:
             why = (
                 f"{chance} With {len(others)} others to compare with, even one that always wins can be told apart from "
-                f"them only on {needed} {blocks}, and there {_are(len(table.blocks))}."
+                f"them only on {needed} {blocks}, and there {_are(table)}."
             )
             rivals = ()
         elif len(rivals) == len(others):
@@ -272,6 +280,8 @@ def _amount(aim: Aim, found: Estimate) -> str:
 
 
 def _interval(aim: Aim, found: Estimate) -> str:
+    if found.method == "longest":
+        return "the longest of all has no interval"
     if found.low is None or found.high is None:
         return "one replicate has no interval"
     ratio, scale = aim.way == "ratio", aim.unit[1]
@@ -299,10 +309,7 @@ def _alike(tables: dict[Aim, RunMetric], blocks: str) -> tuple[dict[Aim, RunMetr
     first = next(iter(tables.values()))
     if len(first.blocks) < 2 or not all(_same_rows(table) for table in tables.values()):
         return tables, ()
-    reduced = {
-        aim: RunMetric(table.metric, table.blocks[:1], table.dispatchers, table.values[:1])
-        for aim, table in tables.items()
-    }
+    reduced = {aim: replace(table, blocks=table.blocks[:1], values=table.values[:1]) for aim, table in tables.items()}
     count = len(first.blocks)
     told = (
         f"All {count} {blocks} gave the same figures, so they count as one: nothing in these runs is drawn at random."
@@ -314,8 +321,9 @@ def _same_rows(table: RunMetric) -> bool:
     return bool(np.all((table.values == table.values[:1]) | (np.isnan(table.values) & np.isnan(table.values[:1]))))
 
 
-def _are(number: int) -> str:
-    return "is one" if number == 1 else f"are {number}"
+def _are(table: RunMetric) -> str:
+    number = "is one" if table.size == 1 else f"are {table.size}"
+    return number if table.size == len(table.blocks) else f"{number} that share no job"
 
 
 def _count(number: int, blocks: str) -> str:

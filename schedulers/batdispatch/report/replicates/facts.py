@@ -21,6 +21,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         title: of the page.
         blocks: what replicates are called, in words.
         how: how they were made, a sentence; empty: the table says.
+        independent: how many replicates share no job with each other; None: all of them.
         baseline: the dispatcher that others are compared with; empty: chosen by the page.
         who: (name, options as on the command line, what it is) of the dispatchers.
         refused: (what could not take part, why).
@@ -31,6 +32,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     blocks: str = "replicates"
     how: str = ""
+    independent: int | None = None
     baseline: str = ""
     who: Sequence[tuple[str, str, str]] = ()
     refused: Sequence[tuple[str, str]] = ()

@@ -14,13 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.table import RunMetric
+from batdispatch.report.replicates.table import Floats, RunMetric
 from batdispatch.results.statistics.bootstrap import DRAWS, Draws, mean_by_bootstrap
+from batdispatch.results.statistics.dependence import equivalent_size
 from batdispatch.results.statistics.estimate import Estimate
 from batdispatch.results.statistics.holm import holm
 from batdispatch.results.statistics.rounding import round_significant
 from batdispatch.results.statistics.signed_rank import signed_rank
 from batdispatch.results.statistics.significance import ALPHA, LEAST
+from batdispatch.results.statistics.student import differs_from_zero, mean_by_student
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,13 @@ class Pair:
 
     Attributes:
         ours, theirs: the dispatchers.
-        effect: geometric mean of the ratios ours / theirs, or mean of the differences ours - theirs; None: no replicate
-            is common to both.
+        effect: geometric mean of the ratios ours / theirs, or mean of the differences ours - theirs; of what is the
+            most of all jobs, on windows, the ratio of the largest; None: no replicate is common to both.
         wins, ties, losses: in how many replicates ours is better, equal, worse.
         p: that such differences come by chance, from the test alone; None: too few replicates, or one of the two has
             no value in some.
         adjusted: the same after Holm's correction.
+        worth: how many independent replicates they are worth, since neighbours are alike; None: all are independent.
     """
 
     ours: str
@@ -45,6 +48,7 @@ class Pair:
     losses: int
     p: float | None
     adjusted: float | None = None
+    worth: float | None = None
 
     @property
     def n(self) -> int:
@@ -62,23 +66,55 @@ class Pair:
         return self.adjusted is not None and self.adjusted < ALPHA
 
 
-def pair(table: RunMetric, aim: Aim, ours: str, theirs: str, draws: Draws = DRAWS) -> Pair:
-    """Compare two dispatchers on the replicates that both have."""
+def of_both(table: RunMetric, ours: str, theirs: str) -> tuple[Floats, Floats]:
+    """Return the values of two dispatchers on the replicates that both have."""
     mine, other = table.of(ours), table.of(theirs)
     both = np.isfinite(mine) & np.isfinite(other)
-    whole = bool(both.all())
-    mine, other = mine[both], other[both]
+    return mine[both], other[both]
+
+
+def ratio_of_longest(aim: Aim, mine: Floats, other: Floats) -> float:
+    """Return the ratio of two dispatchers' most of all jobs over all replicates."""
+    return math.exp(float(aim.apart(mine.max(keepdims=True), other.max(keepdims=True))[0]))
+
+
+def pair(table: RunMetric, aim: Aim, ours: str, theirs: str, draws: Draws = DRAWS) -> Pair:
+    """Compare two dispatchers on the replicates that both have."""
+    mine, other = of_both(table, ours, theirs)
     if not len(mine):
         return Pair(ours, theirs, None, 0, 0, 0, None)
     apart = aim.apart(mine, other)
-    effect = mean_by_bootstrap(apart, draws)
-    if aim.way == "ratio":
-        effect = effect.transform(math.exp)
+    size = equivalent_size(apart, table.size) if table.kind else float(len(apart))
+    alike = size < len(apart)
     lost = np.sign(aim.losing(round_significant(mine)) - aim.losing(round_significant(other)))
     p = None
-    if whole and len(mine) >= LEAST:
-        p = signed_rank(np.where(lost == 0, 0.0, apart))
-    return Pair(ours, theirs, effect, int((lost < 0).sum()), int((lost == 0).sum()), int((lost > 0).sum()), p)
+    if len(mine) == len(table.blocks) and size >= LEAST:
+        differences = np.where(lost == 0, 0.0, apart)
+        p = max(signed_rank(differences), differs_from_zero(differences, size) if alike else 0.0)
+    return Pair(
+        ours,
+        theirs,
+        _longest(aim, mine, other) if aim.extreme and table.kind == "window" else _mean(aim, apart, size, draws),
+        int((lost < 0).sum()),
+        int((lost == 0).sum()),
+        int((lost > 0).sum()),
+        p,
+        worth=size if alike else None,
+    )
+
+
+def _mean(aim: Aim, apart: Floats, size: float, draws: Draws) -> Estimate:
+    effect = mean_by_student(apart, size=size) if size < len(apart) else mean_by_bootstrap(apart, draws)
+    return effect.transform(math.exp) if aim.way == "ratio" else effect
+
+
+def _longest(aim: Aim, mine: Floats, other: Floats) -> Estimate:
+    """Return the ratio of the longest of all windows, which is that of the log.
+
+    It has no interval: whatever is drawn from values, none is longer than the longest. See P. J. Bickel, D. A.
+    Freedman: "Some asymptotic theory for the bootstrap", Annals of Statistics 9 (1981), section 6.
+    """
+    return Estimate(ratio_of_longest(aim, mine, other), None, None, len(mine), "longest")
 
 
 def against(table: RunMetric, aim: Aim, theirs: str, draws: Draws = DRAWS) -> list[Pair]:

@@ -62,10 +62,11 @@ def rank(table: RunMetric, aim: Aim, *, blocks: str = "replicates", alpha: float
         alpha: significance.
     """
     count, many = table.values.shape
-    if count < LEAST:
+    if table.size < LEAST:
+        apart = "" if table.size == count else " that share no job"
         return NoRanking(
-            f"Nothing is ranked: there are {count} {blocks}, and of fewer than {LEAST} even a dispatcher that always "
-            f"wins may win by chance in more than {100 * alpha:g} % of the cases."
+            f"Nothing is ranked: there are {table.size} {blocks}{apart}, and of fewer than {LEAST} even a dispatcher "
+            f"that always wins may win by chance in more than {100 * alpha:g} % of the cases."
         )
     if many < 3:
         return NoRanking(

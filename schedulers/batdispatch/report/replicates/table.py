@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -33,12 +33,26 @@ class RunMetric:
         blocks: the rows, in order of first appearance.
         dispatchers: the columns, in order of first appearance.
         values: [block, dispatcher], nan where there is no run or the metric has no value.
+        independent: how many blocks share no job with each other; None: all of them.
     """
 
     metric: str
     blocks: tuple[Block, ...]
     dispatchers: tuple[str, ...]
     values: Floats
+    independent: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of blocks that share no job with each other."""
+        return min(len(self.blocks), self.independent or len(self.blocks))
+
+    @property
+    def kind(self) -> str:
+        """What the blocks are if they are parts of one workload in order of time: window or slice; else empty."""
+        kinds = {block.replicate.partition(" ")[0] for block in self.blocks}
+        kind = kinds.pop() if len(kinds) == 1 and len(self.workloads) == 1 else ""
+        return kind if kind in ("window", "slice") else ""
 
     @property
     def workloads(self) -> tuple[str, ...]:
@@ -57,12 +71,12 @@ class RunMetric:
     def on(self, workload: str) -> RunMetric:
         """Return the part of one workload."""
         rows = [index for index, block in enumerate(self.blocks) if block.workload == workload]
-        return RunMetric(self.metric, tuple(self.blocks[row] for row in rows), self.dispatchers, self.values[rows])
+        return replace(self, blocks=tuple(self.blocks[row] for row in rows), values=self.values[rows])
 
     def only(self, dispatchers: Sequence[str]) -> RunMetric:
         """Return the columns of some dispatchers."""
         columns = [self.dispatchers.index(name) for name in dispatchers]
-        return RunMetric(self.metric, self.blocks, tuple(dispatchers), self.values[:, columns])
+        return replace(self, dispatchers=tuple(dispatchers), values=self.values[:, columns])
 
 
 def metric_of(runs: pd.DataFrame, metric: str) -> RunMetric:

@@ -11,7 +11,7 @@ from batdispatch.report.replicates.table import COLUMNS, DISPATCHER, REPLICATE, 
 from batdispatch.results.metrics.compute import describe
 
 #: Last part of the name of a column that says which replicate a workload is.
-_WHICH = ("seed", "slice", "resample")
+_WHICH = ("seed", "window", "slice", "resample")
 #: A campaign's tables of what its file states, and where they belong.
 _CIRCUMSTANCES = ("platform.", "workload.", "setting.")
 

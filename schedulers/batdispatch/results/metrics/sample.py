@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import FINAL_STATES
+from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.lineage import Lineage, logical, waits
 from batdispatch.results.network.use import NetworkUse
@@ -43,6 +44,8 @@ class Sample:
         network: what each segment makes of the network, and the free nodes; None: there is none, or it is not known.
         decisions: the run's decision-time statistics, as in result.json.
         threshold: tau of the bounded slowdown.
+        end: of the time that the metrics are about; None: the last end of a job.
+        still_waiting: how many of the jobs still waited when they were no longer watched.
     """
 
     submission: Floats
@@ -66,6 +69,8 @@ class Sample:
     network: NetworkUse | None = None
     decisions: Mapping[str, float | None] = field(default_factory=dict)
     threshold: float = 10.0
+    end: float | None = None
+    still_waiting: int = 0
 
     @property
     def turnaround(self) -> Floats:
@@ -91,7 +96,9 @@ class Sample:
     @property
     def window(self) -> float:
         """Length of the time the metrics are about, from the first submission to the last end."""
-        return float(self.finish.max() - self.first_submission) if len(self.finish) else 0.0
+        if not len(self.finish):
+            return 0.0
+        return float(self.finish.max() if self.end is None else self.end) - self.first_submission
 
 
 def sample_of(
@@ -106,6 +113,7 @@ def sample_of(
     network: NetworkUse | None = None,
     decisions: Mapping[str, float | None] | None = None,
     threshold: float = 10.0,
+    window: Window | None = None,
 ) -> Sample:
     """Build a sample from the columns of a run.
 
@@ -120,6 +128,8 @@ def sample_of(
         network: what each row makes of the network.
         decisions: ``result.json``'s "decisions".
         threshold: of the bounded slowdown, seconds.
+        window: which jobs count; None: all. What is said of segments is of the time of the window, whosever they are. A
+            job that still waits when it is no longer watched has waited until then, and runs as long as it did.
 
     Raises:
         InputError: an allocation is malformed, or the lineage contradicts the times.
@@ -127,32 +137,69 @@ def sample_of(
     joined = lineage if lineage is not None and lineage.joined else None
     jobs = columns if joined is None else logical(columns, joined)
     of_jobs = users if users is None or joined is None else users[joined.first]
-    started, segments = jobs.ran, columns.ran
+    window = window or Window()
+    inside, segments = counted(jobs, window), columns.ran & _overlapping(columns, window)
+    started = jobs.ran & inside
     submission, start, finish = (
         times[started] for times in (jobs.submission_time, jobs.starting_time, jobs.finish_time)
     )
-    states = np.bincount(jobs.final_state, minlength=len(FINAL_STATES)).tolist()
+    # In a jobs file these two are rounded; `logical` computes them from the times.
+    run = finish - start if joined is None else jobs.execution_time[started]
+    wait = start - submission if joined is None else jobs.waiting_time[started]
+    late = start > (np.inf if window.until is None else window.until)
+    if window.until is not None:
+        wait = np.where(late, window.until - submission, wait)
+        start, finish = np.minimum(start, window.until), np.where(late, submission + wait + run, finish)
+    states = np.bincount(jobs.final_state[inside], minlength=len(FINAL_STATES)).tolist()
+    begin, end = window.begin, window.end
+    if begin is None:
+        begin = float(columns.submission_time.min()) if len(columns) else 0.0
+    most = np.inf if end is None else end
+    waiting = (
+        (jobs.submission_time[jobs.ran], jobs.starting_time[jobs.ran]) if joined is None else waits(columns, joined)
+    )
     return Sample(
         submission=submission,
         start=start,
         finish=finish,
-        # In a jobs file these two are rounded; `logical` computes them from the times.
-        run=finish - start if joined is None else jobs.execution_time[started],
-        wait=start - submission if joined is None else jobs.waiting_time[started],
+        run=run,
+        wait=wait,
         units=jobs.requested_number_of_resources[started].astype(np.float64),
-        segment_start=columns.starting_time[segments],
-        segment_finish=columns.finish_time[segments],
+        segment_start=np.clip(columns.starting_time[segments], begin, most),
+        segment_finish=np.clip(columns.finish_time[segments], begin, most),
         held=columns.hosts.sizes[segments].astype(np.float64),
         pieces=columns.hosts.runs[segments].astype(np.float64),
-        waits=(submission, start) if joined is None else waits(columns, joined),
+        waits=(np.clip(waiting[0], begin, most), np.clip(waiting[1], begin, most)),
         states={state.value: count for state, count in zip(FINAL_STATES, states, strict=True)},
-        first_submission=float(columns.submission_time.min()) if len(columns) else 0.0,
+        first_submission=begin,
         hosts=hosts,
         totals=dict(totals or {}),
         licences=dict(licences or {}),
         amounts={name: values[segments] for name, values in (amounts or {}).items()},
         users=of_jobs[started] if of_jobs is not None and (of_jobs != "").any() else None,
-        network=None if network is None else network.take(segments),
+        network=None if network is None else network.take(segments, begin, most),
         decisions=dict(decisions or {}),
         threshold=threshold,
+        end=end,
+        still_waiting=int(late.sum()),
     )
+
+
+def counted(jobs: RunColumns, window: Window) -> NDArray[np.bool_]:
+    """Return which jobs are submitted in a window."""
+    inside = np.ones(len(jobs), dtype=np.bool_)
+    if window.begin is not None:
+        inside &= jobs.submission_time >= window.begin
+    if window.end is not None:
+        inside &= jobs.submission_time < window.end
+    return inside
+
+
+def _overlapping(columns: RunColumns, window: Window) -> NDArray[np.bool_]:
+    """Return which rows run in the time of a window."""
+    running = np.ones(len(columns), dtype=np.bool_)
+    if window.begin is not None:
+        running &= columns.finish_time > window.begin
+    if window.end is not None:
+        running &= columns.starting_time < window.end
+    return running

@@ -39,6 +39,12 @@ class FreeNodes:
     piece: Ints
     run: Ints
 
+    def between(self, begin: float, end: float) -> FreeNodes:
+        """Return the same of a part of the time."""
+        there = (self.moments >= begin) & (self.moments <= end)
+        moments, weight = self.moments[there], self.weight[there]
+        return FreeNodes(moments, weight, self.free[there], self.piece[there], self.run[there])
+
     def outside(self, largest: Ints) -> float | None:
         """Return the share of free node-seconds that lie outside of the largest piece; None: no node was ever free."""
         total = float((self.free * self.weight).sum())

@@ -45,9 +45,11 @@ class NetworkUse:
     links: NDArray[np.int64]
     free: FreeNodes
 
-    def take(self, rows: NDArray[np.bool_]) -> NetworkUse:
-        """Return the same of some rows."""
-        return replace(self, **{name: getattr(self, name)[rows] for name in OF_ROWS})
+    def take(self, rows: NDArray[np.bool_], begin: float = -np.inf, end: float = np.inf) -> NetworkUse:
+        """Return the same of some rows and of a part of the time, s."""
+        return replace(
+            self, **{name: getattr(self, name)[rows] for name in OF_ROWS}, free=self.free.between(begin, end)
+        )
 
 
 def network_use(columns: RunColumns, machine: Machine, jobs: Sequence[Job | None] | None = None) -> NetworkUse | None:

@@ -13,7 +13,8 @@ class Estimate(NamedTuple):
         value: of the sample itself, in the sample's unit, as the ends are.
         low, high: ends of the interval; None: there is no interval.
         n: size of the sample.
-        method: of the interval: "BCa", "percentile", "all equal" or "t"; "none" if there is no interval.
+        method: of the interval: "BCa", "percentile", "all equal" or "t"; without an interval "none", or "longest" for a
+            most of all jobs.
     """
 
     value: float

@@ -23,35 +23,50 @@ from batdispatch.results.statistics.estimate import Estimate
 
 Values = Sequence[float] | NDArray[np.float64]
 #: From degrees of freedom to Student's 97.5 % quantile.
-Quantile = Callable[[int], float]
+Quantile = Callable[[float], float]
 
 
-def student_quantile(freedom: int) -> float:
+def student_quantile(freedom: float) -> float:
     """Return the 97.5 % quantile of Student's distribution with so many degrees of freedom, at least 1."""
     return float(stats.t.ppf(0.975, freedom))
 
 
-def half_width(values: Values, quantile: Quantile = student_quantile) -> float:
+def half_width(values: Values, quantile: Quantile = student_quantile, size: float | None = None) -> float:
     """Return half the width of the 95 % interval of the mean, t s / sqrt(n), in the values' unit; 0 for a single value.
 
     Args:
         values: at least one.
         quantile: which t.
+        size: as for `mean_by_student`.
     """
     if len(values) == 1:
         return 0.0
-    return quantile(len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    size = size or len(values)
+    return quantile(size - 1) * float(np.std(values, ddof=1)) / math.sqrt(size)
 
 
-def mean_by_student(values: Values, quantile: Quantile = student_quantile) -> Estimate:
+def mean_by_student(values: Values, quantile: Quantile = student_quantile, size: float | None = None) -> Estimate:
     """Return the mean of some values with its 95 % interval, in the values' unit; a single value has none.
 
     Args:
         values: at least one.
         quantile: which t.
+        size: how many independent values they are worth, above 1, see `dependence`; None: all are independent.
     """
     mean = float(np.mean(values))
     if len(values) == 1:
         return Estimate(mean, None, None, 1, "none")
-    half = half_width(values, quantile)
+    half = half_width(values, quantile, size)
     return Estimate(mean, mean - half, mean + half, len(values), "t")
+
+
+def differs_from_zero(values: Values, size: float) -> float:
+    """Return the two-sided p-value of Student's test that the mean of some values is 0.
+
+    Args:
+        values: at least two.
+        size: how many independent values they are worth, above 1, see `dependence`.
+    """
+    spread = float(np.std(values, ddof=1)) / math.sqrt(size)
+    mean = abs(float(np.mean(values)))
+    return float(2 * stats.t.sf(mean / spread, size - 1)) if spread else float(mean == 0)

@@ -49,6 +49,7 @@ class _Replicates(NamedTuple):
 
 #: By the key of a workload.
 _REPLICATES = {
+    "windows": _Replicates("window", ("count", "numbers"), "number", "window", ("jobs", "warm-up", "cool-down", "gap")),
     "slices": _Replicates("slice", ("count", "numbers"), "number", "slice", ("jobs", "gap")),
     "resample": _Replicates("resample", ("seeds",), "seed", "resample", ("weeks", "long")),
 }

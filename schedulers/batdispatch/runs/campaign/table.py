@@ -24,6 +24,7 @@ from batdispatch.inputs.folders import check_finished
 from batdispatch.parts.solving.account import MEASURED_FIELDS
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.run_files import RESULT
+from batdispatch.results.runs import WorkloadFacts
 from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.campaign.plan import Plan
 
@@ -43,6 +44,7 @@ class CellResult(msgspec.Struct):
     """What a table takes of a result.json."""
 
     metrics: dict[str, Any] = {}
+    workload: WorkloadFacts = msgspec.field(default_factory=WorkloadFacts)
     attempts: dict[str, Any] = {}
     report: dict[str, Any] = {}
     performance: dict[str, Any] = {}
@@ -103,15 +105,16 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
 
 def outcome(found: CellResult) -> tuple[Row, Row]:
     """Return what a run's row of the results has of its result.json, and what its row of the timings has."""
-    measured = {name for name in found.metrics if _is_measured(name)}
-    row: Row = {name: value for name, value in found.metrics.items() if name not in measured}
+    metrics = (found.workload.counted or found).metrics
+    measured = {name for name in metrics if _is_measured(name)}
+    row: Row = {name: value for name, value in metrics.items() if name not in measured}
     row |= {f"attempts.{name}": value for name, value in _flat(found.attempts)}
     timing: Row = {}
     for name, value in _flat(found.report):
         told = timing if name.rpartition(".")[2] in _CLOCKED else row
         told[f"report.{name}"] = value
     row |= {"rejected": len(found.rejected), "fallbacks": found.fallbacks}
-    timing |= {name: found.metrics[name] for name in found.metrics if name in measured}
+    timing |= {name: metrics[name] for name in metrics if name in measured}
     return row, timing | dict(found.performance)
 
 

@@ -1,0 +1,230 @@
+"""Windows of a workload: which jobs count, for how long each is watched, and what a comparison on windows says."""
+
+import json
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import batdispatch as bd
+from batdispatch.cli.main import cli
+from batdispatch.core.errors import InputError
+from batdispatch.core.line import registry
+from batdispatch.inputs.platforms.generate import torus
+from batdispatch.inputs.workloads import Workload, read_workload, write_workload
+from batdispatch.inputs.workloads.lublin import lublin
+from batdispatch.inputs.workloads.malleable import made_malleable
+from batdispatch.inputs.workloads.model import Window
+from batdispatch.inputs.workloads.windows import plan_windows, take_window
+from batdispatch.parts import ordering
+from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.metrics.compute import compute
+from batdispatch.results.metrics.sample import sample_of
+from batdispatch.runs import replicate_comparison
+
+FAMILIES = [
+    *(f"easy[ordering={name}]" for name in registry.names(ordering.GROUP)),
+    *("fcfs", "filler", "conservative", "slurm-backfill", "look-ahead", "best-list", "easy[backfill=sjf]"),
+    *("hcp19[work=0.05,wall=3600]", "ipsched", "stochastic-easy[requests=learned-ratio]"),
+    *("resizing[dispatcher=easy]", "easy[placement=compact]"),
+]
+few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def workload(seed: int = 1, jobs: int = 60) -> Workload:
+    """Return a workload that keeps 16 hosts busy, half of whose jobs can be resized."""
+    rigid = lublin(np.random.default_rng(seed), jobs=jobs, hosts=16, load=1.2, walltimes="modal")
+    rigid.sort()
+    return made_malleable(np.random.default_rng(seed), rigid, hosts=16)[0]
+
+
+def waits_by_hand(folder: Path, made: Workload, ids: set[str], until: float | None) -> list[float]:
+    """Return what counts for the waits of some jobs, from the first row of each in jobs.csv."""
+    lines = [line.split(",") for line in (folder / "jobs.csv").read_text().splitlines()]
+    at = {name: place for place, name in enumerate(lines[0])}
+    starts = {row[at["job_id"]]: float(row[at["starting_time"]]) for row in lines[1:] if row[at["starting_time"]]}
+    limit = np.inf if until is None else until
+    return [min(starts[job.id], limit) - job.submission for job in made.jobs if job.id in ids and job.id in starts]
+
+
+@pytest.mark.parametrize("dispatcher", FAMILIES)
+def test_any_dispatcher_takes_a_window_and_its_run_is_clean(dispatcher: str, tmp_path: Path) -> None:
+    whole = workload()
+    made = take_window(whole, 20, jobs=25, warm_up=20, cool_down=5)
+    (tmp_path / "p.xml").write_bytes(torus([2, 2, 2], hosts_per_router=2))
+    write_workload(made, tmp_path / "w.json")
+    run = bd.run(tmp_path / "w.json", dispatcher, platform=tmp_path / "p.xml", out=tmp_path / "run", record=False)
+    counted = run.result["workload"]["counted"]
+    ids = {job.id for job in whole.jobs[20:45]}
+    assert run.metrics["nb_jobs"] == 25
+    assert run.result["metrics"]["nb_jobs"] >= 50
+    if not (run.folder / "lineage.csv").is_file():
+        waits = waits_by_hand(run.folder, made, ids, counted["until"])
+        assert run.metrics["max_waiting_time"] == pytest.approx(max(waits), abs=2e-6)
+        assert run.metrics["mean_waiting_time"] == pytest.approx(np.mean(waits), abs=2e-6)
+    assert run.check().clean
+
+
+@few
+@given(seed=st.integers(0, 1000), dispatcher=st.sampled_from(["fcfs", "easy", "resizing[dispatcher=easy]", "ipsched"]))
+def test_a_window_that_is_the_whole_log_has_the_metrics_of_the_run(seed: int, dispatcher: str) -> None:
+    made = take_window(workload(seed, jobs=30), 0, jobs=30, warm_up=0, cool_down=0)
+    result = bd.run(made, dispatcher, platform=16).result
+    assert result["workload"]["counted"]["metrics"] == result["metrics"]
+
+
+@few
+@given(seed=st.integers(0, 1000), delay=st.floats(0, 1e6))
+def test_what_counts_does_not_depend_on_how_long_the_warm_up_waited(seed: int, delay: float) -> None:
+    run = bd.run(take_window(workload(seed), 20, jobs=20, warm_up=20, cool_down=10), "easy", platform=16, record=False)
+    columns = read_columns(run.folder / "jobs.csv")
+    window = Window(**{name: run.result["workload"]["counted"][name] for name in Window.__struct_fields__})
+    before = columns.submission_time < window.begin
+    assert before.sum() == 20
+    found = compute(sample_of(columns, window=window))
+    columns.starting_time[before] += delay
+    columns.finish_time[before] += delay
+    later = compute(sample_of(columns, window=window))
+    for name in ("max_waiting_time", "mean_waiting_time", "mean_bounded_slowdown", "p95_waiting_time", "nb_jobs"):
+        assert later[name] == found[name]
+
+
+def in_a_row(count: int, *, apart: float = 10.0, runtime: float = 25.0) -> Workload:
+    """Return jobs of one host each that come faster than one host serves them."""
+    jobs = [{"id": str(n), "subtime": apart * n, "res": 1, "walltime": 100, "profile": "p"} for n in range(count)]
+    return read_json({"nb_res": 1, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": runtime}}})
+
+
+def read_json(fields: dict[str, Any]) -> Workload:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "w.json"
+        path.write_text(json.dumps(fields))
+        return read_workload(path)
+
+
+def test_jobs_that_still_wait_at_the_end_count_for_what_they_waited() -> None:
+    # Job n comes at 10 n s and starts at 25 n s. Jobs 2 to 5 count; job 7 is the last to come, at 70 s.
+    made = take_window(in_a_row(10), 2, jobs=4, warm_up=2, cool_down=2)
+    run = bd.run(made, "fcfs", platform=1)
+    assert run.result["workload"]["counted"] == {
+        "begin": 20.0,
+        "end": 60.0,
+        "until": 70.0,
+        "still_waiting": 3,
+        "metrics": run.metrics,
+    }
+    # Job 2 waits from 20 to 50, job 3 from 30 to 75 (counted until 70), job 4 from 40 and job 5 from 50 until 70.
+    assert run.metrics["mean_waiting_time"] == (30 + 40 + 30 + 20) / 4
+    assert run.metrics["max_waiting_time"] == 40
+    assert run.metrics["mean_bounded_slowdown"] == pytest.approx(np.mean([55, 65, 55, 45]) / 25)
+    # The host never stands idle between 20 and 60 s, whosever jobs it runs.
+    assert run.metrics["utilisation"] == 1.0
+    assert run.result["metrics"]["max_waiting_time"] == 7 * 15
+
+
+def test_jobs_without_a_cool_down_are_watched_until_they_start() -> None:
+    run = bd.run(take_window(in_a_row(10), 2, jobs=4, warm_up=2, cool_down=0), "fcfs", platform=1)
+    assert run.metrics["max_waiting_time"] == 5 * 15
+    assert run.metrics["nb_jobs"] == 4
+
+
+@given(st.integers(1, 60_000), st.integers(1, 40), st.floats(0, 1), st.floats(0, 1))
+def test_windows_lie_within_the_workload_evenly_and_say_where_they_overlap(
+    total: int, count: int, warm_up: float, cool_down: float
+) -> None:
+    try:
+        plan = plan_windows(total, count, warm_up=warm_up, cool_down=cool_down)
+    except InputError:
+        assert total < 2 + warm_up * 10_000 + cool_down * 10_000 or total < 10_000 * (1 + warm_up + cool_down) + 2
+        return
+    assert plan.jobs == min(10_000, max(total // 2, 1))
+    assert 1 <= plan.windows <= count
+    assert plan.warm_up + (plan.windows - 1) * plan.step + plan.jobs + plan.cool_down <= total
+    assert plan.windows == 1 or plan.step >= 1
+    overlap = plan.windows > 1 and plan.step < plan.jobs
+    assert (plan.independent < plan.windows) == overlap
+    assert any("overlap" in note for note in plan.notes) == overlap
+    assert any("instead of 10,000" in note for note in plan.notes) == (total // 2 < 10_000)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"jobs": 90}, "has 100 jobs, too few for a window of 90 behind 18 of warm-up and before 18 of cool-down"),
+        ({"jobs": 20.5}, "option --window: found 20.5, expected a whole number of jobs, or a share below 1"),
+        ({"jobs": 0.004}, "too few for a window of 0"),
+    ],
+)
+def test_windows_that_there_cannot_be_are_refused(given: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError) as told:
+        plan_windows(100, 2, source="w.json", **given)
+    assert message in str(told.value)
+
+
+def test_a_window_of_jobs_that_all_come_at_once_is_refused() -> None:
+    with pytest.raises(InputError, match="all jobs of the window are submitted at one moment"):
+        take_window(in_a_row(10, apart=0.0), 2, jobs=4, warm_up=2, cool_down=2)
+    with pytest.raises(InputError, match="there is no window of 4 from job 8 on with 2 before"):
+        take_window(in_a_row(10), 8, jobs=4, warm_up=2, cool_down=2)
+
+
+def test_a_comparison_on_windows_is_clean_and_warns_of_a_wait_that_grows(tmp_path: Path) -> None:
+    log = lublin(np.random.default_rng(5), jobs=500, hosts=16, load=1.05, walltimes="modal")
+    shown = bd.replicate(
+        log, ["easy", "easy[ordering=smallest-area]"], 6, window=60, platform=16, out=tmp_path / "out", processes=1
+    )
+    assert shown.facts.how == "Each counts 60 jobs behind 12 of warm-up and before 12 of cool-down."
+    assert list(shown.table["replicate"].unique()) == [f"window {number}" for number in range(6)]
+    longest = shown.table.pivot_table(index="replicate", columns="dispatcher", values="max_waiting_time").max()
+    (pair,) = next(one for one in shown.sections[0].answers if one.aim.extreme).pairs
+    expected = (longest["easy[ordering=smallest-area]"] + 10) / (longest["easy"] + 10)
+    assert pair.effect is not None
+    assert pair.effect.value == pytest.approx(expected)
+    assert (pair.effect.low, pair.effect.method) == (None, "longest")
+    assert any("still waited when the cool-down ended" in text for text in shown.sections[0].warnings)
+    assert shown.check().clean
+    said = (tmp_path / "out" / "replicates.csv").read_text()
+    (tmp_path / "out" / "replicates.csv").write_text(said.replace("window 0,easy,", "window 0,easy,1", 1))
+    assert not shown.check().clean
+
+
+def test_the_command_and_a_campaign_make_the_same_windows(tmp_path: Path) -> None:
+    write_workload(workload(), tmp_path / "w.json")
+    words = ["generate", "window", "-o", str(tmp_path / "one.json"), "--from", str(tmp_path / "w.json")]
+    words += ["--jobs", "10", "--warm-up", "8", "--cool-down", "4", "--number", "2", "--gap", "3", "--json"]
+    done = CliRunner().invoke(cli, words, standalone_mode=False)
+    assert done.exception is None, done.exception
+    made, expected = read_workload(tmp_path / "one.json"), take_window(workload(), 34, jobs=10, warm_up=8, cool_down=4)
+    assert [job.id for job in made.jobs] == [job.id for job in expected.jobs]
+    assert made.about["counted"] == expected.about["counted"]
+    (tmp_path / "c.yaml").write_text(
+        "name: c\nplatforms: {p: {generate: flat, options: {hosts: 16}}}\n"
+        "workloads: {w: {file: w.json, windows: {count: 2, jobs: 10, warm-up: 8, cool-down: 4, gap: 3}}}\n"
+        "dispatchers: [easy, fcfs]\nsettings: {audit: true}\n"
+    )
+    done_campaign = bd.campaign(tmp_path / "c.yaml", out=tmp_path / "campaigns", processes=1)
+    rows = done_campaign.table
+    assert sorted(rows["replicate"].unique()) == ["window 0", "window 1"]
+    assert set(rows["nb_jobs"]) == {10}
+    assert done_campaign.check().clean
+
+
+def test_what_all_windows_take_is_told_after_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicate_comparison, "LONG", 1)
+    monkeypatch.setattr(replicate_comparison, "MUCH", 1e-9)
+
+    def told() -> str:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            bd.replicate(workload(), ["easy", "fcfs"], 3, window=10, platform=16, out=tmp_path / "out", processes=1)
+        return " ".join(str(one.message) for one in caught)
+
+    assert "so all 3 take about" in told()
+    assert "so all 3 take about" not in told(), "whole runs are kept, so nothing is to be told"
+    assert len(list((tmp_path / "out" / "runs").glob("window-*/*/result.json"))) == 6
