@@ -13,6 +13,7 @@ from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled import plan
+from batdispatch.engines.compiled.queue_order import beside_of, order_of
 from batdispatch.engines.compiled.state import (
     ALL_OVER,
     AT_STOP,
@@ -117,10 +118,11 @@ class _Queueing:
             self._rule = FILLER
         elif isinstance(dispatcher, Easy):
             self._rule = EASY_HOSTS if dispatcher.options.reservation == "hosts" else EASY_COUNT
+        self._order, self._beside = order_of(jobs), beside_of(dispatcher.ordering, self.state)
 
     def go_on(self, moments: int) -> int:
         """Simulate so many moments more, and return how that ended."""
-        answer: int = call("run_queue", self.state, self._rule, moments)
+        answer: int = call("run_queue", self.state, self._order, self._beside, self._rule, moments)
         return answer
 
     def grow(self) -> None:

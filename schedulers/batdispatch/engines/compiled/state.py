@@ -27,6 +27,13 @@ ALL_OVER, AT_PAUSE, FULL, AT_STOP = range(4)
 NOBODY = np.int32(2**31 - 1)
 
 
+class Key(NamedTuple):
+    """How the key of each job is made, see `queue_order`, and the number of each job that it is made of, by rank."""
+
+    formula: int
+    column: Floats
+
+
 class Jobs(NamedTuple):
     """What is known of the jobs of a workload, by rank. Times in seconds, on a clock of microseconds."""
 
@@ -44,6 +51,13 @@ class Jobs(NamedTuple):
     place: Ints
     #: The job of each place in the queue.
     of_place: Ints
+    #: What puts the queue in order at each decision, if places do not, and who runs ahead of its head, if others do.
+    key: Key | None = None
+    ahead: Key | None = None
+
+
+#: What C is told of the jobs.
+COLUMNS = frozenset(("submission", "units", "delay", "walltime", "booked", "place", "of_place"))
 
 
 class State(Record):
@@ -84,7 +98,7 @@ def begin(jobs: Jobs, runs: Ints, room: int) -> State:
     # The engine tells of the beginning.
     state = State(jobs=n, size=size, leaves=leaves, free=size, free_runs=len(runs), messages=1)
     state.head = state.threshold = UNKNOWN
-    state.hold(**{name: array for name, array in jobs._asdict().items() if name != "expected"})
+    state.hold(**{name: array for name, array in jobs._asdict().items() if name in COLUMNS})
     state.hold(
         start=np.full(n, np.nan),
         end=np.full(n, np.nan),
