@@ -69,7 +69,10 @@ def test_a_compiled_run_is_whole_and_says_that_it_is_compiled(tmp_path: Path, di
         ),
         ({"dispatcher": "filler", "options": {"ordering": "guarded"}}, "the kernel of filler knows no such"),
         ({"options": {"placement": "best-fit"}}, "placement best-fit has no kernel"),
-        ({"options": {"prediction": "oracle"}}, "prediction oracle has no kernel"),
+        ({"options": {"prediction": "data-driven"}}, "prediction data-driven has no kernel"),
+        ({"dispatcher": "filler", "options": {"prediction": "oracle"}}, "oracle has a kernel only under easy"),
+        ({"options": {"prediction": "oracle", "ordering": "guarded"}}, "guarded and conservative have kernels only"),
+        ({"dispatcher": "conservative", "options": {"default_walltime": "5"}}, "without default_walltime"),
         ({"options": {"prediction": "requested"}, "engine": "batsim5"}, "for the embedded engine"),
     ],
 )
@@ -92,8 +95,6 @@ def job(number: int, **fields: Any) -> dict[str, Any]:
         ("easy", [job(1)], {"type": "composed", "seq": ["e"]}, "job '1' has a profile of type 'composed'"),
         ("easy", [job(1)], {"type": "delay", "delay": 1e13}, "add up to more than"),
         ("easy", [job(1, walltime=1e13)], {}, "a walltime is longer than"),
-        ("conservative[default_walltime=5]", [job(1, walltime=-1)], {}, "job '1' has no walltime"),
-        ("easy[default_walltime=5]", [job(1, walltime=-1)], {}, "job '1' has no walltime"),
         ("easy[ordering=unicef]", [job(1, walltime=4e-7)], {}, "job '1' has a walltime that is rounded to 0 s"),
     ],
 )

@@ -4,6 +4,7 @@
 #ifndef BATDISPATCH_DECISIONS_H
 #define BATDISPATCH_DECISIONS_H
 
+#include "foresight.h"
 #include "queue_order.h"
 
 /* Which dispatcher decides; EASY reserves a number of hosts, or particular ones. */
@@ -15,8 +16,9 @@ void decide_fcfs(State *state);
 void decide_filler(State *state);
 /* Start jobs in order, and then those that do not delay the first one that is left. */
 void decide_easy(State *state, bool by_hosts);
-/* Decide as one of these does, in an order by key; `beside`: of guarded, or null. */
-void decide_by_key(State *state, Order *order, Beside *beside, int64_t rule);
+/* Decide as one of these does, in an order by key; `beside`: of guarded, or null; `foresight`: where jobs may outlive what
+ * is expected of them, else null. */
+void decide_by_key(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule);
 
 /* EASY: find the shadow time of a job, and how many hosts it leaves spare then. */
 void reserve(State *state, int64_t head);

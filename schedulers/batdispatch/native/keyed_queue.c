@@ -104,7 +104,6 @@ static void sort_ahead(const State *state, Order *order, int64_t at)
 static void run_ahead(State *state, Order *order, int64_t at, bool by_hosts)
 {
     int64_t head = order->entries[at].job;
-    reserve(state, head);
     if (order->ahead_formula != NO_KEY)
         sort_ahead(state, order, at + 1);
     for (at++; at < order->in_play && state->free > 0; at++)
@@ -112,16 +111,47 @@ static void run_ahead(State *state, Order *order, int64_t at, bool by_hosts)
             start_ahead(state, order->entries[at].job, head, by_hosts);
 }
 
-void decide_by_key(State *state, Order *order, Beside *beside, int64_t rule)
+/* Decide as EASY does where jobs may outlive what is expected of them: as the dispatcher in Python, it asks for a call
+ * only when it looks for jobs that may run ahead. */
+static void decide_with_foresight(State *state, Order *order, Foresight *foresight, bool came, bool by_hosts)
 {
+    int64_t at = 0;
+    bool is_late = correct_ends(state, foresight);
+    put_in_order(state, order, NULL);
+    bool anew = is_late || order->formula != COLUMN || state->freed || order->entries[0].job != state->head;
+    if (anew) {
+        at = start_from_head(state, order, NULL, false);
+        drop_started(state, order);
+        state->freed = 0, state->head = UNKNOWN;
+        if (order->queued < 2)
+            return;
+        state->head = order->entries[at].job;
+        reserve(state, state->head);
+    }
+    if (!by_hosts && ((!anew && !came) || state->free == 0))
+        return;
+    call_if_missed(state, state->shadow);
+    run_ahead(state, order, at, by_hosts);
+    drop_started(state, order);
+}
+
+void decide_by_key(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule)
+{
+    int64_t before = order->queued;
     take_in(state, order);
     if (!order->queued)
         return;
+    if (foresight) {
+        decide_with_foresight(state, order, foresight, order->queued > before, rule == EASY_HOSTS);
+        return;
+    }
     if (beside)
         look_beside(beside, state);
     put_in_order(state, order, beside);
     int64_t at = start_from_head(state, order, beside, rule == FILLER);
-    if (at < order->in_play && (rule == EASY_COUNT || rule == EASY_HOSTS))
+    if (at < order->in_play && (rule == EASY_COUNT || rule == EASY_HOSTS)) {
+        reserve(state, order->entries[at].job);
         run_ahead(state, order, at, rule == EASY_HOSTS);
+    }
     drop_started(state, order);
 }

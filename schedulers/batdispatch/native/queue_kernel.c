@@ -4,14 +4,15 @@
 #include "hosts.h"
 #include "running_jobs.h"
 
-/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE or FULL; `order`: of the queue, or null if it does not
- * change over time; `beside`: of guarded, or null. */
-EXPORT int64_t run_queue(State *state, Order *order, Beside *beside, int64_t rule, int64_t moments);
+/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or ASKS; `order`: of the queue, or null if it does
+ * not change over time; `beside`: of guarded, or null; `foresight`: where jobs may outlive what is expected, or null. */
+EXPORT int64_t run_queue(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule,
+                         int64_t moments);
 
-static void decide(State *state, Order *order, Beside *beside, int64_t rule)
+static void decide(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule)
 {
     if (order)
-        decide_by_key(state, order, beside, rule);
+        decide_by_key(state, order, beside, foresight, rule);
     else if (rule == FCFS)
         decide_fcfs(state);
     else if (rule == FILLER)
@@ -20,15 +21,17 @@ static void decide(State *state, Order *order, Beside *beside, int64_t rule)
         decide_easy(state, rule == EASY_HOSTS);
 }
 
-int64_t run_queue(State *state, Order *order, Beside *beside, int64_t rule, int64_t moments)
+int64_t run_queue(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule, int64_t moments)
 {
     for (; moments > 0; moments--) {
         if (!state->decides && !advance(state))
             return ALL_OVER;
+        if (foresight && foresight->told < state->submissions)
+            return ASKS;
         if (!has_room(state))
             return FULL;
         state->decides = 0;
-        decide(state, order, beside, rule);
+        decide(state, order, beside, foresight, rule);
     }
     return AT_PAUSE;
 }

@@ -10,16 +10,22 @@ from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
-from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
 from batdispatch.engines.compiled.queue_order import NO_KEY, formula_of, inner_of
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.native import library
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.guard import Guard
 from batdispatch.parts.placement.first_fit import FirstFit
+from batdispatch.parts.prediction.last_two import LastTwo, LastTwoAsPublishedCode
+from batdispatch.parts.prediction.online import OnlineRegression
+from batdispatch.parts.prediction.oracle import Oracle
+from batdispatch.parts.prediction.requested import Requested
 
 #: Dispatchers that have a kernel.
 DISPATCHERS: tuple[type[QueueDispatcher], ...] = (Fcfs, Filler, Easy, Conservative)
+#: Predictions that need no more than a kernel knows.
+PREDICTIONS = (Requested, LastTwo, LastTwoAsPublishedCode, OnlineRegression, Oracle)
 #: Seconds that are not rounded to 0, whatever the rounding.
 SHORTEST = 1e-6
 #: Seconds that no simulation may last: up to here all numbers of the output files fit 64 bits.
@@ -43,7 +49,7 @@ def why_not(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
         dispatcher: for which `why_never` knows no reason.
         jobs: of the workload.
     """
-    return _of_workload(jobs) or _of_plan(dispatcher, jobs) or _of_keys(dispatcher, jobs)
+    return _of_workload(jobs) or _of_keys(dispatcher, jobs)
 
 
 def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
@@ -54,9 +60,19 @@ def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
     options = dispatcher.options
     if type(dispatcher.placement) is not FirstFit:
         return f"placement {options.placement} has no kernel, first-fit has"
-    if not dispatcher.predictions.exact_requests:
-        return f"prediction {options.prediction} has no kernel, requested has"
-    return _of_orderings(dispatcher)
+    return _of_prediction(dispatcher) or _of_orderings(dispatcher)
+
+
+def _of_prediction(dispatcher: QueueDispatcher) -> str | None:
+    options, prediction = dispatcher.options, dispatcher.predictions.prediction
+    if type(prediction) not in PREDICTIONS:
+        return f"prediction {options.prediction} has no kernel, requested, last-two, online-regression and oracle have"
+    plans = isinstance(dispatcher, PlanningQueue) and not dispatcher.predictions.sure
+    if plans and (type(dispatcher.ordering) is Guard or isinstance(dispatcher, Conservative)):
+        return "guarded and conservative have kernels only with prediction=requested and without default_walltime"
+    if not isinstance(dispatcher, Easy) and not dispatcher.predictions.exact_requests:
+        return f"prediction {options.prediction} has a kernel only under easy"
+    return None
 
 
 def _of_orderings(dispatcher: QueueDispatcher) -> str | None:
@@ -89,16 +105,6 @@ def _of_workload(jobs: JobColumns) -> str | None:
     limit = jobs.walltime.max(where=np.isfinite(jobs.walltime), initial=0.0)
     if not limit < LONGEST:
         return f"a walltime is longer than {LONGEST:.0f} s"
-    return None
-
-
-def _of_plan(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
-    if not isinstance(dispatcher, Easy | Conservative) or np.isinf(dispatcher.options.default_walltime):
-        return None
-    endless = np.flatnonzero(np.isinf(jobs.walltime))
-    if len(endless):
-        name = jobs.ids[endless[0]]
-        return f"job {name!r} has no walltime: it may outlive default_walltime, which has no kernel"
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,9 +14,13 @@ from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled import plan
+from batdispatch.engines.compiled.columns import has_foresight
+from batdispatch.engines.compiled.foresight import Forecast
 from batdispatch.engines.compiled.queue_order import beside_of, order_of
 from batdispatch.engines.compiled.state import (
     ALL_OVER,
+    ASKS,
+    AT_PAUSE,
     AT_STOP,
     ENDS,
     FULL,
@@ -26,6 +31,7 @@ from batdispatch.engines.compiled.state import (
     Jobs,
     begin,
     make_room,
+    make_room_for_calls,
 )
 from batdispatch.engines.simulation import Refusal
 from batdispatch.native.record import call
@@ -119,15 +125,29 @@ class _Queueing:
         elif isinstance(dispatcher, Easy):
             self._rule = EASY_HOSTS if dispatcher.options.reservation == "hosts" else EASY_COUNT
         self._order, self._beside = order_of(jobs), beside_of(dispatcher.ordering, self.state)
+        self._forecast = None
+        if isinstance(dispatcher, Easy) and has_foresight(dispatcher):
+            self._forecast = Forecast(jobs, dispatcher, self.state)
 
     def go_on(self, moments: int) -> int:
         """Simulate so many moments more, and return how that ended."""
-        answer: int = call("run_queue", self.state, self._order, self._beside, self._rule, moments)
-        return answer
+        foresight = self._forecast.record if self._forecast is not None else None
+        for _ in range(moments):
+            given = (self._order, self._beside, foresight, self._rule, moments)
+            answer: int = call("run_queue", self.state, *given)
+            if answer == ALL_OVER and self._forecast is not None:
+                self._forecast.hear(math.inf)
+            if answer != ASKS or self._forecast is None:
+                return answer
+            self._forecast.predict()
+        return AT_PAUSE
 
     def grow(self) -> None:
-        """Make more room."""
-        make_room(self.state, 2 * self.state.room + self.state.size)
+        """Make more room for what lacks it."""
+        if self.state.calls == self.state.most_calls:
+            make_room_for_calls(self.state)
+        else:
+            make_room(self.state, 2 * self.state.room + self.state.size)
 
 
 class _Planning:
