@@ -3,13 +3,13 @@
 Usage: ``python benchmarks/compiled.py [--log LOG.swf.xz ...] [--check] [--reading] [--runs] [--plans]
 [--conservative JOBS] [--overloaded JOBS] [--large JOBS]``
 
-For each log and each of fcfs, easy and easy[reservation=hosts]: CPU-seconds of the kernel, compiled before, and of
-`benchmarks/easy_counts.cpp` (built with g++ -O2 where there is one; it writes no files and checks nothing), which must
-start all jobs at the same times. ``--check`` compares jobs.csv byte for byte with that of the dispatcher in
-Python. ``--reading`` times the reading of the log as a workload in JSON, and adds it to the kernel's time.
-``--runs`` times whole runs of the command, from the start of Python to result.json. ``--plans`` times conservative on
-the logs as well. ``--conservative``, ``--overloaded`` and ``--large`` draw workloads: so many jobs for conservative at
-load 0.9 on 240 hosts and at load 1.2 on 1,024, and for easy at load 0.9 on 158,976.
+For each log and each of fcfs and easy, with both reservations and two orderings that change over time: CPU-seconds of
+the kernel; and of `benchmarks/easy_counts.cpp` (built with g++ -O2 where there is one; it writes no files and checks
+nothing), which must start all jobs at the same times. ``--check`` compares jobs.csv byte for byte with that of the
+dispatcher in Python. ``--reading`` times the reading of the log as a workload in JSON, and adds it to the kernel's
+time. ``--runs`` times whole runs of the command, from the start of Python to result.json. ``--plans`` times
+conservative on the logs as well. ``--conservative``, ``--overloaded`` and ``--large`` draw workloads: so many jobs for
+conservative at load 0.9 on 240 hosts and at load 1.2 on 1,024, and for easy at load 0.9 on 158,976.
 
 All CPU times are also given as on a machine where the loop of `benchmarks/yardstick.py` does 140,000 jobs of the first
 log per CPU-second, which is timed before and after: absolute times differ from hour to hour.
@@ -46,7 +46,10 @@ from batdispatch.inputs.workloads.importers import import_log
 
 #: Jobs per CPU-second of the yardstick on the machine that figures are given for.
 STANDARD = 140_000
-ORDERS = [("fcfs", {}), ("easy", {}), ("easy", {"reservation": "hosts"})]
+ORDERS = [
+    *[("fcfs", {}), ("easy", {}), ("easy", {"reservation": "hosts"})],
+    *(("easy", {"ordering": ordering}) for ordering in ("unicef", "guarded")),
+]
 PLANS: tuple[str, dict[str, str]] = ("conservative", {})
 
 
@@ -209,8 +212,6 @@ def main() -> None:
                     whole_run(kernel, site, path, folder, slower)
         for count, hosts, load in ((options.conservative, 240, 0.9), (options.overloaded, 1024, 1.2)):
             if count:
-                # The first time may compile, which takes seconds.
-                seconds_of(PLANS, drawn(100, hosts, load), hosts, 1)
                 taken, _ = seconds_of(PLANS, drawn(count, hosts, load), hosts, 1)
                 print(f"conservative, {count:,} jobs, load {load}, {hosts:,} hosts: {taken:.1f} CPU-s", end="")
                 print(f", scaled {taken / slower:.1f}", flush=True)

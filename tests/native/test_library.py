@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from batdispatch.engines.compiled.foresight import Foresight
 from batdispatch.engines.compiled.plan import Plan
+from batdispatch.engines.compiled.queue_order import Beside, Order
 from batdispatch.engines.compiled.state import State
 from batdispatch.native import library
 from batdispatch.native.record import Record, pointer_to
@@ -29,6 +31,8 @@ KINDS = {
     "double *": np.float64,
     # Pairs of a double and an int64_t.
     "Expectation *": np.float64,
+    # Of three.
+    "Entry *": np.float64,
 }
 
 
@@ -40,10 +44,16 @@ def fields_in(source: str, name: str) -> dict[str, object]:
     return {each[2]: KINDS[each[1].strip()] for each in declared if each is not None}
 
 
-@pytest.mark.parametrize(("source", "record"), [("state.h", State), ("plan.h", Plan), ("rollout.c", Rollout)])
+@pytest.mark.parametrize(
+    ("source", "record"),
+    [
+        *[("state.h", State), ("plan.h", Plan), ("rollout.c", Rollout)],
+        *[("queue_order.h", Order), ("easy_beside.h", Beside), ("foresight.h", Foresight)],
+    ],
+)
 def test_structures_have_the_same_fields_in_the_same_order(source: str, record: type[Record]) -> None:
     fields = fields_in(source, record.__name__)
-    assert len(fields) > 10
+    assert len(fields) >= 5
     assert list(fields.items()) == list(record.kinds.items())
 
 

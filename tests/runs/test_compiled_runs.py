@@ -59,9 +59,20 @@ def test_a_compiled_run_is_whole_and_says_that_it_is_compiled(tmp_path: Path, di
         ({"decision_clock": "cpu"}, "timed by CPU time"),
         ({"dispatcher": "best-list"}, "BestList has no kernel"),
         ({"dispatcher": "attempts", "options": {"dispatcher": "easy"}}, "has no kernel"),
-        ({"options": {"ordering": "wfp3"}}, "ordering wfp3 changes while jobs wait"),
+        ({"options": {"ordering": "multifactor"}}, "ordering multifactor has no kernel, those by wait"),
+        ({"options": {"ordering": "late-first"}}, "ordering late-first has no kernel"),
+        ({"options": {"ordering": "guarded[ordering=late-first]"}}, "has no kernel"),
+        ({"options": {"backfill": "multifactor"}}, "ordering multifactor has no kernel"),
+        (
+            {"dispatcher": "conservative", "options": {"ordering": "wfp3"}},
+            "ordering wfp3 changes while jobs wait, and the kernel of conservative knows no such",
+        ),
+        ({"dispatcher": "filler", "options": {"ordering": "guarded"}}, "the kernel of filler knows no such"),
         ({"options": {"placement": "best-fit"}}, "placement best-fit has no kernel"),
-        ({"options": {"prediction": "oracle"}}, "prediction oracle has no kernel"),
+        ({"options": {"prediction": "data-driven"}}, "prediction data-driven has no kernel"),
+        ({"dispatcher": "filler", "options": {"prediction": "oracle"}}, "oracle has a kernel only under easy"),
+        ({"options": {"prediction": "oracle", "ordering": "guarded"}}, "guarded and conservative have kernels only"),
+        ({"dispatcher": "conservative", "options": {"default_walltime": "5"}}, "without default_walltime"),
         ({"options": {"prediction": "requested"}, "engine": "batsim5"}, "for the embedded engine"),
     ],
 )
@@ -84,8 +95,7 @@ def job(number: int, **fields: Any) -> dict[str, Any]:
         ("easy", [job(1)], {"type": "composed", "seq": ["e"]}, "job '1' has a profile of type 'composed'"),
         ("easy", [job(1)], {"type": "delay", "delay": 1e13}, "add up to more than"),
         ("easy", [job(1, walltime=1e13)], {}, "a walltime is longer than"),
-        ("conservative[default_walltime=5]", [job(1, walltime=-1)], {}, "job '1' has no walltime"),
-        ("easy[default_walltime=5]", [job(1, walltime=-1)], {}, "job '1' has no walltime"),
+        ("easy[ordering=unicef]", [job(1, walltime=4e-7)], {}, "job '1' has a walltime that is rounded to 0 s"),
     ],
 )
 def test_what_a_workload_must_not_have(
@@ -115,7 +125,7 @@ def test_queues_are_left_to_python(tmp_path: Path) -> None:
 
 def test_few_jobs_are_not_worth_a_kernel_unless_it_is_asked_for(tmp_path: Path) -> None:
     result = execute(spec(compiled="auto"), tmp_path / "out")
-    assert "sooner than a kernel is loaded" in result["engine"]["not_compiled"]
+    assert "which times each decision" in result["engine"]["not_compiled"]
 
 
 def test_compare_compiles(tmp_path: Path) -> None:

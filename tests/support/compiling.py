@@ -40,10 +40,10 @@ class Came(NamedTuple):
 
 
 def workload_of(tasks: list[Task]) -> Workload:
-    """Return a workload; a task whose extra says ``ret`` has a profile of that return code."""
+    """Return a workload of three users; a task whose extra says ``ret`` has a profile of that return code."""
     profiles = {}
     jobs = []
-    for task in tasks:
+    for number, task in enumerate(tasks):
         code = task.extra.get("ret", 0)
         profile = f"d{task.runtime}" + (f"r{code}" if code else "")
         profiles[profile] = {"type": "delay", "delay": task.runtime} | ({"ret": code} if code else {})
@@ -54,6 +54,7 @@ def workload_of(tasks: list[Task]) -> Workload:
                 submission=float(task.submission),
                 walltime=float(task.walltime),
                 profile=profile,
+                user=f"u{number % 3}",
             )
         )
     made = Workload(path=Path("made.json"), name="made", jobs=jobs, profiles=profiles)

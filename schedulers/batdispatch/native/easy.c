@@ -3,30 +3,20 @@
  * With reservation=hosts the first of the queue keeps the lowest hosts of those that are free at its shadow time. Among
  * them are all hosts that are free now. So the free hosts that it does not keep are those above the last one that it
  * keeps: the threshold. It is looked for only when a job that would outlive the shadow time might use such hosts. */
-#include <math.h>
-
 #include "decisions.h"
 #include "hosts.h"
 #include "queue_tree.h"
 #include "rounding.h"
 #include "running_jobs.h"
+#include "shadow.h"
 
 /* More than what rounding adds to a time, s. */
 #define TICK 1e-6
 
-/* Find the shadow time of the first of the queue, and how many hosts it leaves spare then. */
-static void reserve(State *state, int64_t head)
+void reserve(State *state, int64_t head)
 {
-    int64_t free = state->free;
-    double shadow = INFINITY;
-    /* The loop goes on through the jobs that end at the very same time. */
-    for (int64_t index = 0; index < state->running && state->expected[index] <= shadow; index++) {
-        free += state->units[state->expected_job[index]];
-        if (shadow == INFINITY && free >= state->units[head])
-            shadow = state->expected[index];
-    }
-    state->shadow = shadow;
-    state->spare = free - state->units[head];
+    state->spare = state->free - state->units[head];
+    state->shadow = shadow_time(state->expected, state->expected_job, state->running, state->units, &state->spare);
     state->threshold = UNKNOWN;
 }
 
@@ -96,7 +86,17 @@ static void start_beside(State *state, int64_t job, int64_t head, bool by_hosts)
     state->spare -= state->units[job];
 }
 
-/* Start the jobs behind the first one that end by its shadow time, or use what it leaves spare then. */
+void start_ahead(State *state, int64_t job, int64_t head, bool by_hosts)
+{
+    if (round_six(state->now + state->booked[job]) <= state->shadow)
+        start_job(state, job, UNKNOWN);
+    else
+        start_beside(state, job, head, by_hosts);
+    if (by_hosts && state->threshold != UNKNOWN)
+        state->spare = free_above(state, state->threshold);
+}
+
+/* Start the jobs behind the first one that do not delay it. */
 static void backfill(State *state, int64_t head, bool by_hosts)
 {
     int64_t place = state->place[head] + 1;
@@ -106,12 +106,7 @@ static void backfill(State *state, int64_t head, bool by_hosts)
         if (job == UNKNOWN)
             return;
         place = state->place[job] + 1;
-        if (round_six(state->now + state->booked[job]) <= state->shadow)
-            start_job(state, job, UNKNOWN);
-        else
-            start_beside(state, job, head, by_hosts);
-        if (by_hosts && state->threshold != UNKNOWN)
-            state->spare = free_above(state, state->threshold);
+        start_ahead(state, job, head, by_hosts);
     }
 }
 

@@ -4,25 +4,34 @@
 #include "hosts.h"
 #include "running_jobs.h"
 
-enum { FCFS, FILLER, EASY_COUNT, EASY_HOSTS };
+/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or ASKS; `order`: of the queue, or null if it does
+ * not change over time; `beside`: of guarded, or null; `foresight`: where jobs may outlive what is expected, or null. */
+EXPORT int64_t run_queue(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule,
+                         int64_t moments);
 
-/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE or FULL. */
-EXPORT int64_t run_queue(State *state, int64_t dispatcher, int64_t moments);
+static void decide(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule)
+{
+    if (order)
+        decide_by_key(state, order, beside, foresight, rule);
+    else if (rule == FCFS)
+        decide_fcfs(state);
+    else if (rule == FILLER)
+        decide_filler(state);
+    else
+        decide_easy(state, rule == EASY_HOSTS);
+}
 
-int64_t run_queue(State *state, int64_t dispatcher, int64_t moments)
+int64_t run_queue(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule, int64_t moments)
 {
     for (; moments > 0; moments--) {
         if (!state->decides && !advance(state))
             return ALL_OVER;
+        if (foresight && foresight->told < state->submissions)
+            return ASKS;
         if (!has_room(state))
             return FULL;
         state->decides = 0;
-        if (dispatcher == FCFS)
-            decide_fcfs(state);
-        else if (dispatcher == FILLER)
-            decide_filler(state);
-        else
-            decide_easy(state, dispatcher == EASY_HOSTS);
+        decide(state, order, beside, foresight, rule);
     }
     return AT_PAUSE;
 }

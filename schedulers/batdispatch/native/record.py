@@ -53,7 +53,7 @@ def call(name: str, *given: object, result: type[int] | type[float] | None = int
 
     Args:
         name: of the function.
-        given: whole numbers (int64_t), other numbers (double), structures and arrays (their addresses).
+        given: whole numbers (int64_t), other numbers (double), structures and arrays (their addresses), None.
         result: what the function returns.
     """
     function = getattr(load(), name)
@@ -66,4 +66,6 @@ def _handed(given: Any) -> Any:
         return ctypes.byref(given)
     if isinstance(given, np.ndarray):
         return ctypes.c_void_p(pointer_to(given, given.dtype.type))
+    if given is None:
+        return ctypes.c_void_p(None)
     return ctypes.c_double(given) if isinstance(given, float) else ctypes.c_int64(given)

@@ -1,6 +1,7 @@
 #include "running_jobs.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "calendar.h"
 #include "hosts.h"
@@ -72,7 +73,9 @@ bool begin_moment(State *state)
 {
     double due = state->running ? state->due[0] : INFINITY;
     double comes = state->submissions < state->jobs ? state->submission[state->submissions] : INFINITY;
+    double calls = state->calls ? state->call[0] : INFINITY;
     double moment = due < comes ? due : comes;
+    moment = calls < moment ? calls : moment;
     if (moment == INFINITY)
         return false;
     state->now = moment;
@@ -102,8 +105,21 @@ static void submit(State *state)
     }
 }
 
+/* Forget the calls that come now. */
+static void take_calls(State *state)
+{
+    int64_t past = 0;
+    while (past < state->calls && state->call[past] <= state->now)
+        past++;
+    if (past) {
+        state->calls -= past;
+        memmove(state->call, state->call + past, (size_t)state->calls * sizeof *state->call);
+    }
+}
+
 void end_moment(State *state)
 {
+    take_calls(state);
     submit(state);
     state->messages++;
     state->decides = 1;

@@ -19,8 +19,9 @@
 enum { UNKNOWN = -1 };
 /* What a line of `log` tells of a job: job * KINDS + kind. */
 enum { ENDS, STARTS, REJECTS, KINDS };
-/* What a kernel returns: all jobs are over; it was to stop here; something is full; a place is too short. */
-enum { ALL_OVER, AT_PAUSE, FULL, AT_STOP };
+/* What a kernel returns: all jobs are over; it was to stop here; something is full; a place is too short; jobs came of
+ * which Python is to predict how long they run. */
+enum { ALL_OVER, AT_PAUSE, FULL, AT_STOP, ASKS };
 /* In `least`: nobody waits here. */
 #define NOBODY INT32_MAX
 
@@ -64,6 +65,10 @@ typedef struct {
     int64_t threshold;
     /* Conservative: jobs submitted by the last decision. */
     int64_t decided;
+    /* Times of calls that are to come, ascending, and how many there is room for. */
+    int64_t calls;
+    int64_t most_calls;
+    double *call;
     double *start;
     double *end;
     int64_t *log;

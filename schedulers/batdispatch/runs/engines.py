@@ -22,7 +22,7 @@ from batdispatch.runs.spec import UseCompiled
 
 #: Called with (jobs ended so far, jobs in all).
 Progress = Callable[[int, int], None]
-#: Fewer jobs than this are simulated in Python before a kernel is loaded.
+#: Fewer jobs than this take less than a second in Python, which can say how long each decision took.
 FEW = 5000
 
 

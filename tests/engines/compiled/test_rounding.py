@@ -17,11 +17,12 @@ halves = st.builds(
     st.integers(0, 10**6 - 1),
     st.sampled_from([-1, 1]),
 )
+thousandths = st.builds(lambda value: value * 1000.0, halves)
 ties = st.builds(lambda numerator: numerator / 128, st.integers(0, 10**9))
-times = st.one_of(halves, ties, st.floats(0, 1e17), st.floats(0, 10), st.just(math.inf))
+times = st.one_of(halves, thousandths, ties, st.floats(0, 1e17), st.floats(0, 10), st.just(math.inf))
 
 
 @given(st.lists(times, min_size=1, max_size=200))
 def test_rounded_as_round_does(values: list[float]) -> None:
-    rounded = [call("round_six", value, result=float) for value in values]
-    assert rounded == [round(value, 6) for value in values]
+    for name, digits in (("round_six", 6), ("round_three", 3)):
+        assert [call(name, value, result=float) for value in values] == [round(value, digits) for value in values]

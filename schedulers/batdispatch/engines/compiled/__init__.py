@@ -7,5 +7,5 @@ would write. A kernel is engine and dispatcher in one: it lets time pass to the 
 the dispatcher of its name does. What the dispatchers in Python do is right by definition; a kernel that differs is
 wrong.
 
-Files that import Numba (all but `reasons`, `applies` and `columns`) are imported only when a run is compiled.
+The kernels are in C, in `batdispatch.native`; the files here make what they work on.
 """

@@ -10,14 +10,24 @@ from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
-from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
+from batdispatch.engines.compiled.queue_order import NO_KEY, formula_of, inner_of
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.native import library
-from batdispatch.parts.ordering import Ordering
+from batdispatch.parts.ordering import make_ordering
+from batdispatch.parts.ordering.guard import Guard
 from batdispatch.parts.placement.first_fit import FirstFit
+from batdispatch.parts.prediction.last_two import LastTwo, LastTwoAsPublishedCode
+from batdispatch.parts.prediction.online import OnlineRegression
+from batdispatch.parts.prediction.oracle import Oracle
+from batdispatch.parts.prediction.requested import Requested
 
 #: Dispatchers that have a kernel.
 DISPATCHERS: tuple[type[QueueDispatcher], ...] = (Fcfs, Filler, Easy, Conservative)
+#: Predictions that need no more than a kernel knows.
+PREDICTIONS = (Requested, LastTwo, LastTwoAsPublishedCode, OnlineRegression, Oracle)
+#: Seconds that are not rounded to 0, whatever the rounding.
+SHORTEST = 1e-6
 #: Seconds that no simulation may last: up to here all numbers of the output files fit 64 bits.
 LONGEST = 2.0**43
 
@@ -39,7 +49,7 @@ def why_not(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
         dispatcher: for which `why_never` knows no reason.
         jobs: of the workload.
     """
-    return _of_workload(jobs) or _of_plan(dispatcher, jobs)
+    return _of_workload(jobs) or _of_keys(dispatcher, jobs)
 
 
 def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
@@ -48,17 +58,34 @@ def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
         names = ", ".join(sorted(kind.__name__.lower() for kind in DISPATCHERS))
         return f"dispatcher {type(dispatcher.innermost()).__name__} has no kernel, these have: {names}"
     options = dispatcher.options
-    ordering = type(dispatcher.ordering)
-    if ordering.dynamic:
-        return f"ordering {options.ordering} changes while jobs wait"
-    if not ordering.__module__.startswith(Ordering.__module__.rpartition(".")[0] + "."):
-        return f"ordering {options.ordering} is not one of this package"
     if type(dispatcher.placement) is not FirstFit:
         return f"placement {options.placement} has no kernel, first-fit has"
-    if getattr(options, "backfill", ""):
-        return f"backfill {options.backfill} has no kernel"
-    if not dispatcher.predictions.exact_requests:
-        return f"prediction {options.prediction} has no kernel, requested has"
+    return _of_prediction(dispatcher) or _of_orderings(dispatcher)
+
+
+def _of_prediction(dispatcher: QueueDispatcher) -> str | None:
+    options, prediction = dispatcher.options, dispatcher.predictions.prediction
+    if type(prediction) not in PREDICTIONS:
+        return f"prediction {options.prediction} has no kernel, requested, last-two, online-regression and oracle have"
+    plans = isinstance(dispatcher, PlanningQueue) and not dispatcher.predictions.sure
+    if plans and (type(dispatcher.ordering) is Guard or isinstance(dispatcher, Conservative)):
+        return "guarded and conservative have kernels only with prediction=requested and without default_walltime"
+    if not isinstance(dispatcher, Easy) and not dispatcher.predictions.exact_requests:
+        return f"prediction {options.prediction} has a kernel only under easy"
+    return None
+
+
+def _of_orderings(dispatcher: QueueDispatcher) -> str | None:
+    ordering, backfill = dispatcher.ordering, getattr(dispatcher.options, "backfill", "")
+    named = {dispatcher.options.ordering: inner_of(ordering)}
+    if backfill:
+        named[backfill] = make_ordering(backfill)
+    for name, each in named.items():
+        if formula_of(each) == NO_KEY:
+            return f"ordering {name} has no kernel, those by wait, walltime and units have"
+    kind = type(dispatcher).__name__.lower()
+    if (ordering.dynamic and kind == "conservative") or (type(ordering) is Guard and kind != "easy"):
+        return f"ordering {dispatcher.options.ordering} changes while jobs wait, and the kernel of {kind} knows no such"
     return None
 
 
@@ -81,11 +108,11 @@ def _of_workload(jobs: JobColumns) -> str | None:
     return None
 
 
-def _of_plan(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
-    if not isinstance(dispatcher, Easy | Conservative) or np.isinf(dispatcher.options.default_walltime):
+def _of_keys(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
+    if not isinstance(dispatcher, QueueDispatcher) or jobs.walltime.min(initial=1.0) >= SHORTEST:
         return None
-    endless = np.flatnonzero(np.isinf(jobs.walltime))
-    if len(endless):
-        name = jobs.ids[endless[0]]
-        return f"job {name!r} has no walltime: it may outlive default_walltime, which has no kernel"
-    return None
+    names = (dispatcher.options.ordering, getattr(dispatcher.options, "backfill", ""))
+    if not any(name and make_ordering(name).dynamic for name in names):
+        return None
+    name = jobs.ids[int(jobs.walltime.argmin())]
+    return f"job {name!r} has a walltime that is rounded to 0 s, and an ordering may divide by it"

@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.hosts import hostset
+from batdispatch.core.jobs.job import Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
+from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
-from batdispatch.engines.compiled.state import Floats, Ints, Jobs
+from batdispatch.engines.compiled.queue_order import COLUMN, divisors, formula_of, inner_of
+from batdispatch.engines.compiled.state import Floats, Jobs, Key
 from batdispatch.inputs.workloads.columns import JobColumns
+from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.ordering.arrival import Fcfs
 
 
@@ -22,7 +26,14 @@ def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
     """Return the jobs as the dispatcher would hear of them, and as it would put them in order and plan them."""
     walltime, submission = _on_clock(jobs.walltime), _on_clock(jobs.submission)
     expected = np.where(np.isinf(walltime), dispatcher.options.default_walltime, walltime)
-    order = _order(jobs, dispatcher, submission, expected)
+    told = msgspec.structs.replace(jobs, submission=submission, walltime=walltime)
+    ordering, ahead = inner_of(dispatcher.ordering), getattr(dispatcher.options, "backfill", "")
+    is_fixed = not dispatcher.ordering.dynamic
+    # A kernel that corrects what it expects has orders by key alone.
+    is_placed = is_fixed and not ahead and not has_foresight(dispatcher)
+    order = np.arange(len(jobs))
+    if is_fixed and type(ordering) is not Fcfs:
+        order = np.argsort(_keys(told, ordering, expected), kind="stable")
     place = np.empty(len(jobs), dtype=np.int64)
     place[order] = np.arange(len(jobs))
     return Jobs(
@@ -34,7 +45,15 @@ def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
         booked=expected + dispatcher.lateness.delay if isinstance(dispatcher, PlanningQueue) else expected,
         place=place,
         of_place=order,
+        said=told,
+        key=None if is_placed else _key(told, ordering, expected),
+        ahead=_key(told, make_ordering(ahead), expected) if ahead else None,
     )
+
+
+def has_foresight(dispatcher: QueueDispatcher) -> bool:
+    """Return whether jobs may outlive what a dispatcher that plans expects of them."""
+    return isinstance(dispatcher, Easy) and not dispatcher.predictions.sure
 
 
 def runs_of(machine: Machine) -> NDArray[np.int64]:
@@ -50,26 +69,40 @@ def _on_clock(times: Floats) -> Floats:
     return times
 
 
-class _Ranks:
-    """Of a ledger, what orderings that do not change over time ask for: in which order the jobs come."""
+class Glimpse:
+    """Of a ledger, what predictions and orderings that do not change over time ask for.
 
-    def __init__(self) -> None:
+    Attributes:
+        now: simulated time, s.
+        running: running jobs by id, in order of their start.
+        profiles: of each workload, by name.
+        rank_now: place of the job in question in the order of arrival.
+    """
+
+    def __init__(self, profiles: dict[str, dict[str, object]] | None = None) -> None:
+        self.now = 0.0
+        self.running: dict[str, Stay] = {}
+        self.profiles = {"w0": profiles or {}}
         self.rank_now = 0
 
     def rank(self, job: object) -> int:
         return self.rank_now
 
 
-def _order(jobs: JobColumns, dispatcher: QueueDispatcher, submission: Floats, expected: Floats) -> Ints:
-    """Return the ranks of the jobs in the order of the queue."""
-    ordering = dispatcher.ordering
-    if type(ordering) is Fcfs:
-        return np.arange(len(jobs))
-    ranks = _Ranks()
-    ordering.begin(cast(Ledger, ranks))
+def _key(jobs: JobColumns, ordering: Ordering, expected: Floats) -> Key:
+    """Return how the keys of an ordering are made."""
+    formula = formula_of(ordering)
+    if formula == COLUMN:
+        return Key(formula, _keys(jobs, ordering, expected))
+    return Key(formula, divisors(formula, jobs.units, expected))
+
+
+def _keys(jobs: JobColumns, ordering: Ordering, expected: Floats) -> Floats:
+    """Return the keys of an ordering that does not change over time."""
+    glimpse = Glimpse()
+    ordering.begin(cast(Ledger, glimpse))
     keys = np.empty(len(jobs))
-    told = msgspec.structs.replace(jobs, submission=submission)
     for rank, seconds in enumerate(expected.tolist()):
-        ranks.rank_now = rank
-        keys[rank] = ordering.key(told.job(rank), math.nan, seconds)
-    return np.argsort(keys, kind="stable")
+        glimpse.rank_now = rank
+        keys[rank] = ordering.key(jobs.job(rank), math.nan, seconds)
+    return keys

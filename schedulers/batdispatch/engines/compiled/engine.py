@@ -66,7 +66,8 @@ def run(
         raise
     kinds, who = schedule.log % KINDS, schedule.log // KINDS
     ended = who[kinds == ENDS]
-    dispatcher.predictions.ended_at(jobs.expected[ended].tolist(), (schedule.end - schedule.start)[ended].tolist())
+    if dispatcher.predictions.exact_requests:
+        dispatcher.predictions.ended_at(jobs.expected[ended].tolist(), (schedule.end - schedule.start)[ended].tolist())
     if progress is not None:
         progress(len(said))
     return Outcome(

@@ -43,6 +43,6 @@ def _of_inputs(task: Task, few: int) -> str | None:
     if reason is not None:
         return reason
     if task.workload.count < few:
-        return f"fewer than {few} jobs are simulated sooner than a kernel is loaded (--compiled always)"
+        return f"fewer than {few} jobs are left to Python, which times each decision (--compiled always)"
     jobs = task.workload.columns()
     return jobs.reason if isinstance(jobs, NotPlain) else applies.why_not(task.dispatcher, jobs)

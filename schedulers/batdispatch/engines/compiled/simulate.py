@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,18 +14,22 @@ from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled import plan
+from batdispatch.engines.compiled.columns import has_foresight
+from batdispatch.engines.compiled.foresight import Forecast
+from batdispatch.engines.compiled.queue_order import beside_of, order_of
 from batdispatch.engines.compiled.state import (
     ALL_OVER,
+    ASKS,
+    AT_PAUSE,
     AT_STOP,
-    ENDS,
     FULL,
-    KINDS,
     Counts,
     Floats,
     Ints,
     Jobs,
     begin,
     make_room,
+    make_room_for_calls,
 )
 from batdispatch.engines.simulation import Refusal
 from batdispatch.native.record import call
@@ -86,8 +91,7 @@ def schedule_of(
                 "not settle"
             )
         elif progress is not None:
-            state = simulation.state
-            progress(int(np.count_nonzero(state.arrays["log"][: state.lines] % KINDS == ENDS)))
+            progress(simulation.state.starts - simulation.state.running)
     state, of = simulation.state, simulation.state.arrays
     return Schedule(
         start=of["start"],
@@ -117,15 +121,31 @@ class _Queueing:
             self._rule = FILLER
         elif isinstance(dispatcher, Easy):
             self._rule = EASY_HOSTS if dispatcher.options.reservation == "hosts" else EASY_COUNT
+        self._order, self._beside = order_of(jobs), beside_of(dispatcher.ordering, self.state)
+        self._forecast = None
+        if isinstance(dispatcher, Easy) and has_foresight(dispatcher):
+            self._forecast = Forecast(jobs, dispatcher, self.state)
 
     def go_on(self, moments: int) -> int:
         """Simulate so many moments more, and return how that ended."""
-        answer: int = call("run_queue", self.state, self._rule, moments)
-        return answer
+        foresight = self._forecast.record if self._forecast is not None else None
+        # An order by key takes the longer, the longer the queue is.
+        most = moments if self._order is None else max(moments // 50, 1)
+        for _ in range(most):
+            answer: int = call("run_queue", self.state, self._order, self._beside, foresight, self._rule, most)
+            if answer == ALL_OVER and self._forecast is not None:
+                self._forecast.hear(math.inf)
+            if answer != ASKS or self._forecast is None:
+                return answer
+            self._forecast.predict()
+        return AT_PAUSE
 
     def grow(self) -> None:
-        """Make more room."""
-        make_room(self.state, 2 * self.state.room + self.state.size)
+        """Make more room for what lacks it."""
+        if self.state.calls == self.state.most_calls:
+            make_room_for_calls(self.state)
+        else:
+            make_room(self.state, 2 * self.state.room + self.state.size)
 
 
 class _Planning:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.native.record import Record, fields_of
 
 Floats = NDArray[np.float64]
@@ -21,10 +22,18 @@ Counts = NDArray[np.int32]
 UNKNOWN = -1
 # What a line of the log tells of a job: job * KINDS + kind.
 ENDS, STARTS, REJECTS, KINDS = range(4)
-# What a kernel returns: all jobs are over; it was to stop here; something is full; a place is too short for its job.
-ALL_OVER, AT_PAUSE, FULL, AT_STOP = range(4)
+# What a kernel returns: all jobs are over; it was to stop here; something is full; a place is too short for its
+# job; Python is to predict how long jobs run that came.
+ALL_OVER, AT_PAUSE, FULL, AT_STOP, ASKS = range(5)
 #: In the tree of the queue: nobody waits here.
 NOBODY = np.int32(2**31 - 1)
+
+
+class Key(NamedTuple):
+    """How the key of each job is made, see `queue_order`, and the number of each job that it is made of, by rank."""
+
+    formula: int
+    column: Floats
 
 
 class Jobs(NamedTuple):
@@ -44,6 +53,15 @@ class Jobs(NamedTuple):
     place: Ints
     #: The job of each place in the queue.
     of_place: Ints
+    #: The same as the dispatcher hears of them.
+    said: JobColumns
+    #: What puts the queue in order at each decision, if places do not, and who runs ahead of its head, if others do.
+    key: Key | None = None
+    ahead: Key | None = None
+
+
+#: What C is told of the jobs.
+COLUMNS = frozenset(("submission", "units", "delay", "walltime", "booked", "place", "of_place"))
 
 
 class State(Record):
@@ -57,6 +75,7 @@ class State(Record):
         **dict.fromkeys(("submissions", "waiting", "running", "starts", "free", "free_runs"), int),
         **dict.fromkeys(("lines", "runs", "messages", "freed", "decides", "head"), int),
         **{"shadow": float, "spare": int, "threshold": int, "decided": int},
+        **{"calls": int, "most_calls": int, "call": np.float64},
         **{"start": np.float64, "end": np.float64, "log": np.int64, "hosts_at": np.int64},
         **dict.fromkeys(("hosts_runs", "first", "last", "free_first", "free_last"), np.int32),
         **{"due": np.float64, "due_turn": np.int64, "due_job": np.int64},
@@ -84,7 +103,7 @@ def begin(jobs: Jobs, runs: Ints, room: int) -> State:
     # The engine tells of the beginning.
     state = State(jobs=n, size=size, leaves=leaves, free=size, free_runs=len(runs), messages=1)
     state.head = state.threshold = UNKNOWN
-    state.hold(**{name: array for name, array in jobs._asdict().items() if name != "expected"})
+    state.hold(**{name: array for name, array in jobs._asdict().items() if name in COLUMNS})
     state.hold(
         start=np.full(n, np.nan),
         end=np.full(n, np.nan),
@@ -103,6 +122,7 @@ def begin(jobs: Jobs, runs: Ints, room: int) -> State:
         shortest=np.full(2 * leaves, np.inf),
     )
     make_room(state, room)
+    make_room_for_calls(state)
     return state
 
 
@@ -128,3 +148,12 @@ def make_room(state: State, room: int) -> None:
         used = state.arrays[name][: state.runs] if state.room else np.zeros(0, dtype=np.int64)
         state.hold(**{name: _with_zeros(used, room)})
     state.room = room
+
+
+def make_room_for_calls(state: State) -> None:
+    """Make room for as many calls again, and some more."""
+    calls = np.zeros(2 * state.most_calls + 8)
+    if state.calls:
+        calls[: state.calls] = state.arrays["call"][: state.calls]
+    state.hold(call=calls)
+    state.most_calls = len(calls)

@@ -1,0 +1,95 @@
+"""Orders of the queue that a kernel looks for at each decision: what the structures of native/queue_order.h hold.
+
+A key is made of the time that a job has waited and of one number for each job, which Python works out beforehand: so
+its logarithms are Python's.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from batdispatch.engines.compiled.state import Floats, Ints, Jobs, State
+from batdispatch.native.record import Record, fields_of
+from batdispatch.parts.ordering import Ordering, make_ordering
+from batdispatch.parts.ordering.aging import Slowdown, Unicef, Wfp3
+from batdispatch.parts.ordering.guard import Guard
+
+# How a key is made.
+NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF = range(5)
+#: Orderings whose keys change while jobs wait.
+FORMULAS: dict[type[Ordering], int] = {Slowdown: SLOWDOWN, Wfp3: WFP3, Unicef: UNICEF}
+_PACKAGE = Ordering.__module__.rpartition(".")[0] + "."
+
+
+class Order(Record):
+    """The order of the queue, and of the jobs that run ahead of its head."""
+
+    kinds = {
+        **{"formula": int, "column": np.float64, "ahead_formula": int, "ahead_column": np.float64},
+        **{"queued": int, "queue": np.int64, "came": int, "in_play": int, "entries": np.float64},
+    }
+    _fields_ = fields_of(kinds)
+
+
+class Beside(Record):
+    """EASY in order of arrival, which guards an order: see native/easy_beside.h."""
+
+    kinds = {
+        **dict.fromkeys(("share", "floor", "clock", "longest", "looked", "late_before"), float),
+        **{"free": int, "came": int, "lines": int},
+        **{"begun": np.float64, "real": np.float64, "runtime": np.float64, "queued": int, "queue": np.int64},
+        **{"running": int, "expected": np.float64, "expected_job": np.int64},
+        **{"ending": int, "end_at": np.float64, "end_job": np.int64, "overdue": int, "overdue_job": np.int64},
+        **{"delays": int, "delay": np.float64, "delay_job": np.int64},
+    }
+    _fields_ = fields_of(kinds)
+
+
+def formula_of(ordering: Ordering) -> int:
+    """Return how a kernel makes the keys of an ordering; `NO_KEY`: it cannot."""
+    if type(ordering) in FORMULAS:
+        return FORMULAS[type(ordering)]
+    return COLUMN if not ordering.dynamic and type(ordering).__module__.startswith(_PACKAGE) else NO_KEY
+
+
+def inner_of(ordering: Ordering) -> Ordering:
+    """Return the ordering of the jobs that are not late."""
+    return make_ordering(ordering.options.ordering) if type(ordering) is Guard else ordering
+
+
+def divisors(formula: int, units: Ints, expected: Floats) -> Floats:
+    """Return the column of an ordering whose keys change: what waits are divided by."""
+    if formula != UNICEF:
+        return expected
+    sizes, which = np.unique(units, return_inverse=True)
+    return np.array([math.log2(max(size, 2)) for size in sizes.tolist()])[which] * expected
+
+
+def order_of(jobs: Jobs) -> Order | None:
+    """Return the order by key of a queue that is empty, or None if places are enough."""
+    if jobs.key is None:
+        return None
+    n = len(jobs.units)
+    order = Order(formula=jobs.key.formula)
+    # A job in play takes three numbers.
+    order.hold(column=jobs.key.column, queue=np.zeros(n, dtype=np.int64), entries=np.zeros(3 * n))
+    if jobs.ahead is not None:
+        order.ahead_formula = jobs.ahead.formula
+        order.hold(ahead_column=jobs.ahead.column)
+    return order
+
+
+def beside_of(ordering: Ordering, state: State) -> Beside | None:
+    """Return EASY beside an ordering that it guards, before anything happens; None for another ordering."""
+    if type(ordering) is not Guard:
+        return None
+    n, most = state.jobs, min(state.jobs, state.size) + 1
+    beside = Beside(share=ordering.options.share, floor=ordering.options.floor, looked=-np.inf, late_before=-np.inf)
+    beside.free = state.size
+    beside.hold(**{name: np.full(n, np.nan) for name in ("begun", "real", "runtime")})
+    beside.hold(**{name: np.zeros(most) for name in ("expected", "end_at")}, delay=np.zeros(n))
+    beside.hold(**{name: np.zeros(most, dtype=np.int64) for name in ("expected_job", "end_job", "overdue_job")})
+    beside.hold(queue=np.zeros(n, dtype=np.int64), delay_job=np.zeros(n, dtype=np.int64))
+    return beside

@@ -1,0 +1,204 @@
+#include "easy_beside.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "heap.h"
+#include "shadow.h"
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* A job that runs there has ended in reality. */
+static void will_end(Beside *beside, int64_t job)
+{
+    double at = larger(beside->clock, beside->begun[job] + beside->runtime[job]);
+    push_entry(beside->end_at, beside->end_job, beside->ending++, at, job);
+}
+
+/* A job that runs there runs in reality, too. */
+static void runs_in_both(Beside *beside, int64_t job)
+{
+    double earlier = beside->begun[job] - beside->real[job];
+    push_entry(beside->delay, beside->delay_job, beside->delays++, earlier, job);
+}
+
+static void forget_overdue(Beside *beside, int64_t job)
+{
+    int64_t left = 0;
+    for (int64_t index = 0; index < beside->overdue; index++)
+        if (beside->overdue_job[index] != job)
+            beside->overdue_job[left++] = beside->overdue_job[index];
+    beside->overdue = left;
+}
+
+/* Learn that a job has started in reality; it may be said twice. */
+static void learn_start(Beside *beside, const State *state, int64_t job)
+{
+    if (!isnan(beside->real[job]))
+        return;
+    beside->real[job] = state->start[job];
+    if (isnan(beside->begun[job]))
+        return;
+    forget_overdue(beside, job);
+    runs_in_both(beside, job);
+}
+
+/* Learn from the log which jobs have ended in reality. */
+static void learn_ends(Beside *beside, const State *state)
+{
+    for (; beside->lines < state->lines; beside->lines++) {
+        int64_t line = state->log[beside->lines], job = line / KINDS;
+        if (line % KINDS != ENDS)
+            continue;
+        learn_start(beside, state, job);
+        beside->runtime[job] = state->end[job] - state->start[job];
+        if (!isnan(beside->begun[job]))
+            will_end(beside, job);
+    }
+}
+
+/* Learn which of the jobs that stop the clock have started in reality; return whether any has. */
+static bool learn_starts(Beside *beside, const State *state)
+{
+    bool found = false;
+    for (int64_t index = beside->overdue - 1; index >= 0; index--) {
+        int64_t job = beside->overdue_job[index];
+        if (isnan(state->start[job]))
+            continue;
+        learn_start(beside, state, job);
+        found = true;
+    }
+    return found;
+}
+
+static void begin_job(Beside *beside, const State *state, int64_t job)
+{
+    double end = beside->clock + state->walltime[job];
+    int64_t at = beside->running++;
+    for (; at > 0 && beside->expected[at - 1] > end; at--)
+        beside->expected[at] = beside->expected[at - 1], beside->expected_job[at] = beside->expected_job[at - 1];
+    beside->expected[at] = end, beside->expected_job[at] = job;
+    beside->begun[job] = beside->clock;
+    beside->free -= state->units[job];
+    beside->longest = larger(beside->longest, beside->clock - state->submission[job]);
+    if (!isnan(beside->runtime[job]))
+        will_end(beside, job);
+    else if (isnan(beside->real[job]))
+        beside->overdue_job[beside->overdue++] = job;
+    else
+        runs_in_both(beside, job);
+}
+
+static void leave(Beside *beside, const State *state, int64_t job)
+{
+    beside->free += state->units[job];
+    int64_t at = 0;
+    while (beside->expected_job[at] != job)
+        at++;
+    size_t behind = (size_t)(--beside->running - at);
+    memmove(beside->expected + at, beside->expected + at + 1, behind * sizeof *beside->expected);
+    memmove(beside->expected_job + at, beside->expected_job + at + 1, behind * sizeof *beside->expected_job);
+}
+
+/* Start those behind the first job that do not delay it. */
+static void backfill_beside(Beside *beside, const State *state, int64_t head)
+{
+    int64_t *queue = beside->queue, needed = state->units[queue[head]], spare = beside->free - needed;
+    double shadow = shadow_time(beside->expected, beside->expected_job, beside->running, state->units, &spare);
+    for (int64_t index = head + 1; index < beside->queued && beside->free > 0; index++) {
+        int64_t units = state->units[queue[index]];
+        bool outlives = beside->clock + state->walltime[queue[index]] > shadow;
+        if (units > beside->free || (outlives && units > spare))
+            continue;
+        spare -= outlives ? units : 0;
+        begin_job(beside, state, queue[index]);
+    }
+}
+
+static void decide_beside(Beside *beside, const State *state)
+{
+    int64_t head = 0, left = 0, *queue = beside->queue;
+    for (; head < beside->queued && state->units[queue[head]] <= beside->free; head++)
+        begin_job(beside, state, queue[head]);
+    if (beside->queued - head >= 2 && beside->free > 0)
+        backfill_beside(beside, state, head);
+    for (int64_t index = head; index < beside->queued; index++)
+        if (isnan(beside->begun[queue[index]]))
+            queue[left++] = queue[index];
+    beside->queued = left;
+}
+
+/* Return the job that comes next there, or the number of those that came. */
+static int64_t next_job(Beside *beside, const State *state)
+{
+    while (beside->came < state->submissions && state->units[beside->came] > state->size)
+        beside->came++;
+    return beside->came;
+}
+
+static void reach(Beside *beside, const State *state, double time)
+{
+    beside->clock = larger(beside->clock, time);
+    if (beside->queued)
+        beside->longest = larger(beside->longest, beside->clock - state->submission[beside->queue[0]]);
+}
+
+/* Return until when everything is known: no longer than the slowest of the jobs that run here and there has run. */
+static double certain_until(Beside *beside, double now)
+{
+    while (beside->delays && !isnan(beside->runtime[beside->delay_job[0]]))
+        pop_entry(beside->delay, beside->delay_job, --beside->delays);
+    double until = now + (beside->delays ? beside->delay[0] : 0.0);
+    return until < now ? until : now;
+}
+
+/* Let everything happen there that happens at a time. */
+static void let_happen(Beside *beside, const State *state, double time)
+{
+    reach(beside, state, time);
+    while (beside->ending && beside->end_at[0] <= time)
+        leave(beside, state, pop_entry(beside->end_at, beside->end_job, --beside->ending));
+    while (next_job(beside, state) < state->submissions && state->submission[beside->came] <= time)
+        beside->queue[beside->queued++] = beside->came++;
+    decide_beside(beside, state);
+}
+
+static void advance_beside(Beside *beside, const State *state)
+{
+    while (!beside->overdue) {
+        double limit = certain_until(beside, state->now);
+        double comes = next_job(beside, state) < state->submissions ? state->submission[beside->came] : INFINITY;
+        double ends = beside->ending ? beside->end_at[0] : INFINITY, following = comes < ends ? comes : ends;
+        if (following > limit) {
+            reach(beside, state, limit);
+            return;
+        }
+        let_happen(beside, state, following);
+    }
+}
+
+void look_beside(Beside *beside, const State *state)
+{
+    learn_ends(beside, state);
+    if (state->now == beside->looked)
+        return;
+    do
+        advance_beside(beside, state);
+    while (learn_starts(beside, state));
+    beside->looked = state->now;
+    beside->late_before = state->now - larger(beside->floor, beside->share * beside->longest);
+}
+
+bool is_late(const Beside *beside, const State *state, int64_t job)
+{
+    return state->submission[job] < beside->late_before;
+}
+
+bool may_reserve(const Beside *beside, const State *state, int64_t job)
+{
+    /* What has started there and waits here stops the clock there. */
+    return is_late(beside, state, job) || !isnan(beside->begun[job]);
+}

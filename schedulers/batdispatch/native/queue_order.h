@@ -1,0 +1,34 @@
+/* An order of the queue that is looked for at each decision. Its structure is made, with the same fields in the same
+ * order, by batdispatch.engines.compiled.queue_order. */
+#ifndef BATDISPATCH_QUEUE_ORDER_H
+#define BATDISPATCH_QUEUE_ORDER_H
+
+#include "easy_beside.h"
+
+/* What a key is made of the seconds that a job has waited and the column of the ordering: the column; or as in
+ * batdispatch.parts.ordering.aging, where the column is what Python divides by. */
+enum { NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF };
+
+/* A job in play: late jobs are of tier 0, and the smallest key goes first, ties by arrival. */
+typedef struct {
+    int64_t tier;
+    double key;
+    int64_t job;
+} Entry;
+
+typedef struct {
+    /* The key of the queue, and of the jobs that run ahead of its head, NO_KEY for the same. */
+    int64_t formula;
+    const double *column;
+    int64_t ahead_formula;
+    const double *ahead_column;
+    /* Jobs that wait, by arrival; and how many jobs came until the last decision. */
+    int64_t queued;
+    int64_t *queue;
+    int64_t came;
+    /* The jobs in play, in order. */
+    int64_t in_play;
+    Entry *entries;
+} Order;
+
+#endif
