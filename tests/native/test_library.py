@@ -41,7 +41,15 @@ def fields_in(source: str, name: str) -> dict[str, object]:
     text = re.sub(r"/\*.*?\*/", "", (FOLDER / source).read_text(), flags=re.DOTALL)
     (body,) = re.findall(r"typedef struct \{([^{}]*)\} " + name + ";", text)
     declared = [re.fullmatch(r"(?:const )?(\w+ \*?)(\w+)", line.strip()) for line in body.split(";")[:-1]]
-    return {each[2]: KINDS[each[1].strip()] for each in declared if each is not None}
+    found: dict[str, object] = {}
+    for kind, field in ((each[1].strip(), each[2]) for each in declared if each is not None):
+        if kind in KINDS:
+            found[field] = KINDS[kind]
+        else:
+            # A structure within: Python writes its fields one by one, without the prefix of the first.
+            prefix = f"{field}_" if found else ""
+            found |= {prefix + inner: value for inner, value in fields_in(source, kind).items()}
+    return found
 
 
 @pytest.mark.parametrize(

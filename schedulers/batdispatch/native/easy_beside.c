@@ -189,12 +189,23 @@ void look_beside(Beside *beside, const State *state)
         advance_beside(beside, state);
     while (learn_starts(beside, state));
     beside->looked = state->now;
-    beside->late_before = state->now - larger(beside->floor, beside->share * beside->longest);
+}
+
+/* Return for how long a job may wait before it is late. */
+static double patience(const Beside *beside, const State *state, int64_t job)
+{
+    double most = larger(beside->floor, beside->share * beside->longest);
+    if (isnan(beside->begun[job]))
+        return most;
+    double there = beside->begun[job] - state->submission[job];
+    double slack = larger(beside->floor, there + beside->slack * beside->longest);
+    return slack < most ? slack : most;
 }
 
 bool is_late(const Beside *beside, const State *state, int64_t job)
 {
-    return state->submission[job] < beside->late_before;
+    double wait = state->now - state->submission[job];
+    return wait > beside->floor && wait > patience(beside, state, job);
 }
 
 bool may_reserve(const Beside *beside, const State *state, int64_t job)

@@ -9,12 +9,12 @@
 typedef struct {
     /* Options of guarded. */
     double share;
+    double slack;
     double floor;
-    /* Until when everything is known there; the longest wait until then; when it was looked at, and what followed. */
+    /* Until when everything is known there; the longest wait until then; when it was looked at. */
     double clock;
     double longest;
     double looked;
-    double late_before;
     /* Hosts that are free there; jobs that came there; lines of the real log that were read. */
     int64_t free;
     int64_t came;
@@ -44,7 +44,7 @@ typedef struct {
     int64_t *delay_job;
 } Beside;
 
-/* Let EASY beside go on as far as is certain now, and find out from this who is late. */
+/* Let EASY beside go on as far as is certain now. */
 void look_beside(Beside *beside, const State *state);
 /* Return whether a waiting job is late, and whether room may be reserved for it. */
 bool is_late(const Beside *beside, const State *state, int64_t job);

@@ -5,10 +5,11 @@
 #include "decisions.h"
 #include "running_jobs.h"
 
-static double key_of(int64_t formula, const double *column, const State *state, int64_t job)
+static double key_of(const Key *key, const State *state, int64_t job)
 {
+    const double *column = key->column;
     double wait = state->now - state->submission[job];
-    switch (formula) {
+    switch (key->formula) {
     case SLOWDOWN:
         return isfinite(column[job]) ? -(wait + column[job]) / column[job] : -1.0;
     case WFP3:
@@ -16,6 +17,8 @@ static double key_of(int64_t formula, const double *column, const State *state, 
         return -pow(wait / column[job], 3.0) * (double)state->units[job];
     case UNICEF:
         return -wait / column[job];
+    case AGED_AREA:
+        return column[job] / pow(wait + key->head_start, key->power);
     default:
         return column[job];
     }
@@ -35,7 +38,7 @@ static Entry entry_of(const State *state, const Order *order, const Beside *besi
 {
     if (beside && is_late(beside, state, job))
         return (Entry){0, state->submission[job], job};
-    return (Entry){1, key_of(order->formula, order->column, state, job), job};
+    return (Entry){1, key_of(&order->key, state, job), job};
 }
 
 /* Put the jobs in play in order: those that fit now, and those for which room may be reserved. */
@@ -96,7 +99,7 @@ static void sort_ahead(const State *state, Order *order, int64_t at)
 {
     for (int64_t index = at; index < order->in_play; index++) {
         int64_t job = order->entries[index].job;
-        order->entries[index] = (Entry){1, key_of(order->ahead_formula, order->ahead_column, state, job), job};
+        order->entries[index] = (Entry){1, key_of(&order->ahead, state, job), job};
     }
     qsort(order->entries + at, (size_t)(order->in_play - at), sizeof *order->entries, compare);
 }
@@ -104,7 +107,7 @@ static void sort_ahead(const State *state, Order *order, int64_t at)
 static void run_ahead(State *state, Order *order, int64_t at, bool by_hosts)
 {
     int64_t head = order->entries[at].job;
-    if (order->ahead_formula != NO_KEY)
+    if (order->ahead.formula != NO_KEY)
         sort_ahead(state, order, at + 1);
     for (at++; at < order->in_play && state->free > 0; at++)
         if (state->units[order->entries[at].job] <= state->free)
@@ -118,7 +121,7 @@ static void decide_with_foresight(State *state, Order *order, Foresight *foresig
     int64_t at = 0;
     bool is_late = correct_ends(state, foresight);
     put_in_order(state, order, NULL);
-    bool anew = is_late || order->formula != COLUMN || state->freed || order->entries[0].job != state->head;
+    bool anew = is_late || order->key.formula != COLUMN || state->freed || order->entries[0].job != state->head;
     if (anew) {
         at = start_from_head(state, order, NULL, false);
         drop_started(state, order);

@@ -7,7 +7,7 @@
 
 /* What a key is made of the seconds that a job has waited and the column of the ordering: the column; or as in
  * batdispatch.parts.ordering.aging, where the column is what Python divides by. */
-enum { NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF };
+enum { NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF, AGED_AREA };
 
 /* A job in play: late jobs are of tier 0, and the smallest key goes first, ties by arrival. */
 typedef struct {
@@ -17,11 +17,17 @@ typedef struct {
 } Entry;
 
 typedef struct {
-    /* The key of the queue, and of the jobs that run ahead of its head, NO_KEY for the same. */
     int64_t formula;
     const double *column;
-    int64_t ahead_formula;
-    const double *ahead_column;
+    /* Of AGED_AREA: seconds that are added to the wait of each job, and to which power it is taken then. */
+    double head_start;
+    double power;
+} Key;
+
+typedef struct {
+    /* The key of the queue, and of the jobs that run ahead of its head, NO_KEY for the same. */
+    Key key;
+    Key ahead;
     /* Jobs that wait, by arrival; and how many jobs came until the last decision. */
     int64_t queued;
     int64_t *queue;

@@ -19,7 +19,7 @@ STATIC = (
     *("fcfs", "lcfs", "sjf", "ljf", "smallest-first", "largest-first", "smallest-area", "largest-area"),
     *("f1", "f2", "f3", "f4"),
 )
-GROWING = ("unicef", "wfp3", "slowdown")
+GROWING = ("unicef", "wfp3", "slowdown", "aged-area[head_start=3]", "aged-area[head_start=0.7,power=1.5,width=0.3]")
 #: The kernels, with their own options.
 KERNELS: list[tuple[str, dict[str, Any]]] = [
     ("fcfs", {}),
@@ -32,6 +32,9 @@ KERNELS: list[tuple[str, dict[str, Any]]] = [
     ("fcfs", {"ordering": "unicef"}),
     ("filler", {"ordering": "wfp3"}),
     ("easy", {"ordering": "guarded[floor=0]"}),
+    ("easy", {"ordering": "guarded[floor=1,slack=0,share=1]"}),
+    ("easy", {"ordering": "guarded[floor=0,slack=0.5,share=2]", "backfill": "aged-area[head_start=2,power=0.5]"}),
+    ("easy", {"prediction": "last-two", "ordering": "aged-area[head_start=2,width=0.5]"}),
     ("easy", {"ordering": "guarded[ordering=smallest-area,floor=3,share=0.4]"}),
     ("easy", {"ordering": "guarded[ordering=wfp3,floor=1]", "reservation": "hosts"}),
     ("easy", {"ordering": "guarded[floor=2]", "backfill": "sjf"}),
@@ -122,7 +125,7 @@ def test_odd_jobs_in_any_order(dispatcher: str, options: dict[str, Any], data: s
     if dispatcher in ("easy", "conservative"):
         more["rjms_delay"] = data.draw(st.sampled_from([0, 0, 1, 5, 0.3]))
     tasks = data.draw(odd(machine.size))
-    if any(name in str(options) for name in (*GROWING, "guarded")):
+    if any(name in str(options) for name in (*GROWING, "aged-area", "guarded")):
         # Nobody divides by what is rounded to 0 s.
         tasks = [task._replace(walltime=max(task.walltime, 1e-6)) for task in tasks]
     same(machine, tasks, dispatcher, more | options)

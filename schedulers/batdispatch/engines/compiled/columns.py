@@ -15,10 +15,11 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
-from batdispatch.engines.compiled.queue_order import COLUMN, divisors, formula_of, inner_of
+from batdispatch.engines.compiled.queue_order import COLUMN, column_of, formula_of, inner_of
 from batdispatch.engines.compiled.state import Floats, Jobs, Key
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.parts.ordering import Ordering, make_ordering
+from batdispatch.parts.ordering.aging import AgedArea
 from batdispatch.parts.ordering.arrival import Fcfs
 
 
@@ -94,7 +95,10 @@ def _key(jobs: JobColumns, ordering: Ordering, expected: Floats) -> Key:
     formula = formula_of(ordering)
     if formula == COLUMN:
         return Key(formula, _keys(jobs, ordering, expected))
-    return Key(formula, divisors(formula, jobs.units, expected))
+    column = column_of(ordering, jobs.units, expected)
+    if not isinstance(ordering, AgedArea):
+        return Key(formula, column)
+    return Key(formula, column, ordering.options.head_start, ordering.options.power)
 
 
 def _keys(jobs: JobColumns, ordering: Ordering, expected: Floats) -> Floats:

@@ -17,7 +17,7 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.correction import GrowthRule
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.engines.compiled.columns import Glimpse
-from batdispatch.engines.compiled.queue_order import COLUMN, divisors
+from batdispatch.engines.compiled.queue_order import COLUMN, column_of
 from batdispatch.engines.compiled.state import ENDS, KINDS, STARTS, Jobs, Key, State
 from batdispatch.native.record import Record, fields_of
 from batdispatch.parts.ordering import Ordering, make_ordering
@@ -83,7 +83,7 @@ class Forecast:
                 key.column[rank] = ordering.key(self._job(rank), math.nan, seconds)
             else:
                 one = slice(rank, rank + 1)
-                key.column[one] = divisors(key.formula, jobs.units[one], jobs.expected[one])
+                key.column[one] = column_of(ordering, jobs.units[one], jobs.expected[one])
 
     def hear(self, until: float) -> None:
         """Hear what has started, and what has ended until a time, in seconds."""

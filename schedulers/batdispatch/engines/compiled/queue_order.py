@@ -7,19 +7,20 @@ its logarithms are Python's.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from batdispatch.engines.compiled.state import Floats, Ints, Jobs, State
 from batdispatch.native.record import Record, fields_of
 from batdispatch.parts.ordering import Ordering, make_ordering
-from batdispatch.parts.ordering.aging import Slowdown, Unicef, Wfp3
+from batdispatch.parts.ordering.aging import AgedArea, Slowdown, Unicef, Wfp3
 from batdispatch.parts.ordering.guard import Guard
 
 # How a key is made.
-NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF = range(5)
+NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF, AGED_AREA = range(6)
 #: Orderings whose keys change while jobs wait.
-FORMULAS: dict[type[Ordering], int] = {Slowdown: SLOWDOWN, Wfp3: WFP3, Unicef: UNICEF}
+FORMULAS: dict[type[Ordering], int] = {Slowdown: SLOWDOWN, Wfp3: WFP3, Unicef: UNICEF, AgedArea: AGED_AREA}
 _PACKAGE = Ordering.__module__.rpartition(".")[0] + "."
 
 
@@ -27,7 +28,8 @@ class Order(Record):
     """The order of the queue, and of the jobs that run ahead of its head."""
 
     kinds = {
-        **{"formula": int, "column": np.float64, "ahead_formula": int, "ahead_column": np.float64},
+        **{"formula": int, "column": np.float64, "head_start": float, "power": float},
+        **{"ahead_formula": int, "ahead_column": np.float64, "ahead_head_start": float, "ahead_power": float},
         **{"queued": int, "queue": np.int64, "came": int, "in_play": int, "entries": np.float64},
     }
     _fields_ = fields_of(kinds)
@@ -37,7 +39,7 @@ class Beside(Record):
     """EASY in order of arrival, which guards an order: see native/easy_beside.h."""
 
     kinds = {
-        **dict.fromkeys(("share", "floor", "clock", "longest", "looked", "late_before"), float),
+        **dict.fromkeys(("share", "slack", "floor", "clock", "longest", "looked"), float),
         **{"free": int, "came": int, "lines": int},
         **{"begun": np.float64, "real": np.float64, "runtime": np.float64, "queued": int, "queue": np.int64},
         **{"running": int, "expected": np.float64, "expected_job": np.int64},
@@ -59,12 +61,19 @@ def inner_of(ordering: Ordering) -> Ordering:
     return make_ordering(ordering.options.ordering) if type(ordering) is Guard else ordering
 
 
-def divisors(formula: int, units: Ints, expected: Floats) -> Floats:
-    """Return the column of an ordering whose keys change: what waits are divided by."""
-    if formula != UNICEF:
-        return expected
+def column_of(ordering: Ordering, units: Ints, expected: Floats) -> Floats:
+    """Return the column of an ordering whose keys change: what its key is made of beside the wait."""
+    if isinstance(ordering, Unicef):
+        return _by_size(lambda size: math.log2(max(size, 2)), units) * expected
+    if isinstance(ordering, AgedArea):
+        width = ordering.options.width
+        return _by_size(lambda size: size**width, units) * expected
+    return expected
+
+
+def _by_size(number: Callable[[int], float], units: Ints) -> Floats:
     sizes, which = np.unique(units, return_inverse=True)
-    return np.array([math.log2(max(size, 2)) for size in sizes.tolist()])[which] * expected
+    return np.array([number(size) for size in sizes.tolist()], dtype=float)[which]
 
 
 def order_of(jobs: Jobs) -> Order | None:
@@ -72,11 +81,12 @@ def order_of(jobs: Jobs) -> Order | None:
     if jobs.key is None:
         return None
     n = len(jobs.units)
-    order = Order(formula=jobs.key.formula)
+    order = Order(formula=jobs.key.formula, head_start=jobs.key.head_start, power=jobs.key.power)
     # A job in play takes three numbers.
     order.hold(column=jobs.key.column, queue=np.zeros(n, dtype=np.int64), entries=np.zeros(3 * n))
     if jobs.ahead is not None:
         order.ahead_formula = jobs.ahead.formula
+        order.ahead_head_start, order.ahead_power = jobs.ahead.head_start, jobs.ahead.power
         order.hold(ahead_column=jobs.ahead.column)
     return order
 
@@ -86,7 +96,8 @@ def beside_of(ordering: Ordering, state: State) -> Beside | None:
     if type(ordering) is not Guard:
         return None
     n, most = state.jobs, min(state.jobs, state.size) + 1
-    beside = Beside(share=ordering.options.share, floor=ordering.options.floor, looked=-np.inf, late_before=-np.inf)
+    options = ordering.options
+    beside = Beside(share=options.share, slack=options.slack, floor=options.floor, looked=-np.inf)
     beside.free = state.size
     beside.hold(**{name: np.full(n, np.nan) for name in ("begun", "real", "runtime")})
     beside.hold(**{name: np.zeros(most) for name in ("expected", "end_at")}, delay=np.zeros(n))

@@ -34,6 +34,9 @@ class Key(NamedTuple):
 
     formula: int
     column: Floats
+    #: Of an aged area, see its options.
+    head_start: float = 0.0
+    power: float = 0.0
 
 
 class Jobs(NamedTuple):
