@@ -144,6 +144,9 @@ def _contradictions(session: Session, path: Path, result: Mapping[str, Any], mac
         yield _violation(found.difference)
         return
     yield from other_reasons(result, dict([] if session.ledger is None else session.ledger.rejections))
+    noted, registers = result.get("dynamic_jobs"), session.dispatcher.registers_jobs
+    if noted != registers:
+        yield Violation(KIND, f"result.json says that dynamic_jobs is {noted}, for this dispatcher it is {registers}")
     again = msgspec.json.decode(msgspec.json.encode(session.report))
     for name, one, other in differences(result.get("report") or {}, again, "report"):
         yield Violation("report", f"result.json says {name} = {one!r}, the dispatcher reports {other!r}")
