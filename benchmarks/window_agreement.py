@@ -14,11 +14,11 @@ from typing import Any
 import batdispatch as bd
 
 ORDERINGS = (
-    *("sjf", "smallest-area", "smallest-first", "f1", "f2", "f3", "f4", "unicef", "wfp3", "slowdown"),
+    *("sjf", "smallest-area", "smallest-first", "f1", "f2", "f3", "f4", "unicef", "wfp3", "slowdown", "aged-area"),
     *("ljf", "largest-area", "largest-first", "lcfs"),
 )
 OTHERS = ("easy[backfill=sjf]", "filler[ordering=sjf]", "fcfs", "conservative")
-GUARDED = "easy[ordering=guarded[ordering=unicef,share=0.65,floor=3600]]"
+GUARDED = "easy[ordering=guarded]"
 DISPATCHERS = ("easy", *(f"easy[ordering={name}]" for name in ORDERINGS), GUARDED, *OTHERS)
 FIGURES = ("mean_bounded_slowdown", "mean_waiting_time", "max_waiting_time")
 #: Relative difference above which two figures do not agree.
