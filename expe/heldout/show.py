@@ -101,6 +101,7 @@ SECTIONS = {
     "seen": ("seen", ratios_table),
     "held-out": ("held out", ratios_table),
     "light-load": ("light load", ratios_table),
+    "conservative": ("conservative", ratios_table),
     "predictions": ("predictions", ratios_table),
     "searches": ("searches", searches_table),
 }
