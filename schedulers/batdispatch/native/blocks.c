@@ -1,10 +1,11 @@
 /* Hosts in blocks, so that what a plan costs follows the number of jobs that cut the machine into blocks and not the
  * number of hosts. CEA-Curie's 93,312 hosts are some 2,000 blocks where 700 jobs wait. A block is cut in two where a job
  * takes a part of it; from time to time, batdispatch.engines.compiled.plan joins those that belong together. */
+#include "export.h"
 #include "plan.h"
 
 /* As `count_missing`, where each host is a block. */
-static int64_t count_missing_bits(const uint64_t *mask, const uint64_t *other, int64_t words)
+WIDE static int64_t count_missing_bits(const uint64_t *mask, const uint64_t *other, int64_t words)
 {
     int64_t found = 0;
     for (int64_t index = 0; index < words; index++)

@@ -16,7 +16,7 @@ from pathlib import Path
 _FOLDER = Path(__file__).parent
 #: Sums and products must come out as Python's do, so none are contracted to one rounding. Names stay inside, so that no
 #: other library of the process can replace a function.
-FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off")
+FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off")
 
 
 def path() -> Path:

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "export.h"
 #include "rounding.h"
 
 /* No step. */
@@ -149,6 +150,12 @@ static double start_at(const Plan *plan, int64_t step, double now)
     return later_of(plan->times[step], now);
 }
 
+/* As `meet`. */
+WIDE static void meet_sets(uint64_t *target, const uint64_t *other, int64_t words)
+{
+    meet(target, other, words);
+}
+
 /* Leave in the window only what a step has as well, and return true; or leave it, as there would be too little. */
 static bool narrow(Plan *plan, Window *window, int64_t step)
 {
@@ -158,7 +165,7 @@ static bool narrow(Plan *plan, Window *window, int64_t step)
     if (lost > window->more)
         return false;
     window->more -= lost;
-    meet(plan->common, free, used);
+    meet_sets(plan->common, free, used);
     return true;
 }
 
