@@ -11,6 +11,7 @@ import batdispatch
 from batdispatch.cli.main import cli
 from batdispatch.inputs.platforms.generate import flat
 from batdispatch.inputs.workloads.lublin import lublin
+from batdispatch.inputs.workloads.model import Window
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.starvation import NO_EASY, starved_beside
@@ -54,6 +55,18 @@ def test_a_job_starves_beyond_three_times_its_wait_and_an_hour(
     base = read_columns(waits(tmp_path / "easy.csv", {"2": 0.0, "1": easy, "3": 0.0}))
     jobs = read_columns(waits(tmp_path / "jobs.csv", {"1": here, "2": 7200.0, "4": 9000.0}))
     assert starved_beside(jobs, base) == 1 + starves
+
+
+def test_of_a_window_its_own_jobs_count_and_waits_as_far_as_they_are_watched(tmp_path: Path) -> None:
+    base = read_columns(waits(tmp_path / "easy.csv", {"1": 1500.0}))
+    jobs = read_columns(waits(tmp_path / "jobs.csv", {"1": 9000.0}))
+    assert starved_beside(jobs, base, Window(begin=0.0, end=1.0)) == 1
+    # All are submitted at 0 s.
+    assert starved_beside(jobs, base, Window(begin=1.0)) == 0
+    assert starved_beside(jobs, base, Window(end=0.0)) == 0
+    # Watched for no longer than it may wait, three times 1,500 s.
+    assert starved_beside(jobs, base, Window(until=4501.0)) == 1
+    assert starved_beside(jobs, base, Window(until=4500.0)) == 0
 
 
 @pytest.fixture(scope="module")
