@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import style
+from batdispatch.runs.campaign.table import read_rows
 from expe.common.tables import table
 
-__all__ = ["PICTURES", "SECTIONS"]
+__all__ = ["PICTURES", "SECTIONS", "others"]
 
 EASY, OURS = "easy", "easy[ordering=guarded]"
+#: Parts that claims are about.
+COMPARED = ("seen", "held out")
 #: Column of the results -> what it is called.
 METRICS = {
     "mean_bounded_slowdown": "slowdown",
@@ -43,6 +47,22 @@ def ratios_of(rows: pd.DataFrame) -> pd.DataFrame:
 def _mean(ratios: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return the geometric mean of the ratios of each group."""
     return np.exp(np.log(ratios).groupby(names, sort=False).mean())
+
+
+def others(out: Path, quick: bool) -> list[dict[str, Any]]:
+    """Return the ratios to easy on each log, which claims are about: several draws of a workload are one log.
+
+    Args:
+        out: folder of the campaign.
+        quick: makes no difference.
+    """
+    rows = pd.DataFrame(read_rows(out))
+    return [
+        {"part": f"{part}, over easy", "dispatcher": dispatcher, "workload": log, **ratios}
+        for part in COMPARED
+        if part in set(rows["part"])
+        for (dispatcher, log), ratios in ratios_of(rows[rows["part"] == part]).to_dict("index").items()
+    ]
 
 
 def shown(values: pd.Series) -> str:
@@ -105,4 +125,4 @@ SECTIONS = {
     "predictions": ("predictions", ratios_table),
     "searches": ("searches", searches_table),
 }
-PICTURES = {"ratios.svg": (("seen", "held out"), picture)}
+PICTURES = {"ratios.svg": (COMPARED, picture)}

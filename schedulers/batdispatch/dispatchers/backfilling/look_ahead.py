@@ -52,7 +52,8 @@ class LookAhead(Easy):
     simulates EASY in them with no room, a third of `room`, and all of it, and decides with the share that costs the
     jobs the least slowdown. A job that is too wide to leave the room need not leave any, and neither need a late job.
 
-    Typical use: where the mean slowdown matters and many short jobs come beside long ones.
+    Typical use: to study room that is kept free for short jobs to come. On whole logs `easy[ordering=guarded]` does
+        better.
     Limits: the longest wait is far longer than under `easy` in order of arrival, and the mean wait grows. The futures
         treat all nodes as one. No room is kept before 20 jobs have come and one has ended.
     Guarantee: `start(j) <= shadow(j)` for the first late job j, as under `easy`, with the default ordering `late-first`

@@ -41,7 +41,8 @@ class BestList(PlanningDispatcher):
     the lists are by the ordering, by duration, by area (duration x share of the machine), and by Smith's rule [2] for
     the weights 1/duration.
 
-    Typical use: mixed workloads with many short jobs, and nodes with several scarce resources.
+    Typical use: mixed workloads with many short jobs, and nodes with several scarce resources. On whole logs of one
+        resource `easy[ordering=guarded]` does better.
     Limits: wide jobs may starve: of the jobs that do not fit now only `ahead` are planned for. Durations are rounded up
         to whole seconds.
     Guarantee: `slowdown(plan) <= slowdown(first plan)`, in sum over the planned jobs. No plan exceeds a capacity. There
