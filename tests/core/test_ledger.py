@@ -164,6 +164,13 @@ def test_free_is_the_machine_without_jobs_and_absent_hosts(data: st.DataObject) 
         ledger.check()
 
 
+def test_hosts_are_counted_beside_licences() -> None:
+    hosts = [Host(id=i, name=f"n{i}", properties={"licences": "matlab=1"}) for i in range(4)]
+    ledger = ledger_of(Machine(hosts))
+    ledger.start(submit(ledger), Allocation.parse("2"))
+    assert ledger.free_hosts == 3
+
+
 def test_what_is_free_is_worked_out_once_after_each_change() -> None:
     ledger = ledger_of(Machine.flat(70_000))
     before = ledger.free

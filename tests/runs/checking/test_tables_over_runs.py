@@ -129,6 +129,35 @@ def test_a_changed_table_of_a_comparison_is_found(change: Change, comparison: Pa
     assert f"{path}: table: " in found.text
 
 
+def test_fewer_windows_than_were_asked_for_are_clean(compared: Path, tmp_path: Path, check: Check) -> None:
+    inputs = [str(compared.parent / "w.json"), "--platform", str(compared.parent / "p.xml"), "--jobs", "1"]
+    wanted = ["--dispatchers", "filler", "--replicates", "4", "--window", "56"]
+    done = CliRunner().invoke(cli, ["compare", *inputs, *wanted, "--out", str(tmp_path / "few")])
+    assert done.exit_code == 0, done.output
+    assert len(list((tmp_path / "few/runs").iterdir())) < 4
+    found = check(tmp_path / "few")
+    assert found.status == 0, found.text
+
+
+def test_a_replicate_told_twice_is_found(comparison: Path, check: Check) -> None:
+    shutil.rmtree(comparison / "runs/slice-1")
+    shutil.copytree(comparison / "runs/slice-0", comparison / "runs/slice-1")
+    head, *rows = (comparison / "replicates.csv").read_text().splitlines()
+    rows = rows[:3] + [row.replace("slice 0", "slice 1") for row in rows[:3]]
+    (comparison / "replicates.csv").write_text("\n".join([head, *rows, ""]))
+    found = check(comparison, "--replay", "never")
+    assert found.status == 1
+    assert "table: slice 1 and slice 0 have the same inputs and seed" in found.text
+
+
+def test_a_run_on_another_workload_than_the_others_of_its_replicate_is_found(comparison: Path, check: Check) -> None:
+    (comparison / "runs/slice-0/filler").rename(comparison / "other")
+    (comparison / "runs/slice-1/filler").rename(comparison / "runs/slice-0/filler")
+    found = check(comparison, "--replay", "never")
+    assert found.status == 1
+    assert "table: the runs of slice 0 have different inputs or seeds" in found.text
+
+
 def test_a_run_under_another_dispatchers_name_is_found(comparison: Path, check: Check) -> None:
     # The table and what is told about it call filler easy, and easy filler, and fit together.
     for name in ("replicates.csv", "comparison.json"):

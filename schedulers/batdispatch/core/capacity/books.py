@@ -39,6 +39,11 @@ class Books:
         """Return an entry as a value of the ledger's space."""
         return entry
 
+    def count(self, entry: Any) -> int:
+        """Return how many hosts are free, on a machine of whole hosts."""
+        hosts: int = self._space.nodes(entry)
+        return hosts.bit_count()
+
     def cleared(self, entry: Any, job: Job, allocation: Allocation) -> Any | None:
         """Return the entry less what a job uses, if this can be said at once, else None.
 
@@ -62,6 +67,9 @@ class HostBooks(Books):
 
     def value(self, entry: HostRuns) -> int:
         return entry.mask
+
+    def count(self, entry: HostRuns) -> int:
+        return entry.size
 
     def cleared(self, entry: HostRuns, job: Job, allocation: Allocation) -> HostRuns | None:
         bounds = allocation.bounds

@@ -428,9 +428,8 @@ class Ledger:
 
     @property
     def free_hosts(self) -> int:
-        """How many hosts are free, on a machine of whole hosts without licences."""
-        count: int = self._there.size
-        return count
+        """How many hosts are free, on a machine of whole hosts."""
+        return self._books.count(self._there)
 
     def fits(self, job: Job) -> bool:
         """Return whether all units of a job find a place now, wherever."""

@@ -36,6 +36,7 @@ def check_replicates(folder: Path) -> Iterator[Violation]:
         for run in filter(None, runs):
             if said := belied_name(name, read_result(run).settings):
                 yield Violation(KIND, f"{run.relative_to(folder)}: {said}")
+    yield from _inputs(names, [runs for _, runs in dispatchers])
     workload = next(iter(table[WORKLOAD]), "")
     found, expected = (folder / TABLE).read_bytes(), table_of(workload, names, dispatchers)
     for number, (one, other) in enumerate(zip(_lines(found), _lines(expected), strict=False), start=1):
@@ -49,10 +50,29 @@ def _lines(content: bytes) -> list[str]:
     return content.decode(errors="replace").splitlines()
 
 
+def _inputs(names: list[str], dispatchers: list[list[Path]]) -> Iterator[Violation]:
+    """Yield the replicates whose runs have different inputs, and those that have the inputs of another."""
+    seen: dict[str, str] = {}
+    for name, *runs in zip(names, *dispatchers, strict=True):
+        made = {_made_of(run) for run in runs if jobs_file(run)}
+        if len(made) > 1:
+            yield Violation(KIND, f"the runs of {name} have different inputs or seeds")
+        for inputs in made:
+            if seen.setdefault(inputs, name) != name:
+                yield Violation(KIND, f"{name} and {seen[inputs]} have the same inputs and seed")
+
+
+def _made_of(run: Path) -> str:
+    """Return the digests of a run's inputs and its seed as a text."""
+    result = read_result(run)
+    return f"{sorted(result.input_digests.items())}, seed {result.settings.get('seed')}"
+
+
 def _count_of(facts: Facts) -> int | None:
-    """Return how many replicates the command asked for; None: it does not say it."""
-    found = re.search(r"--replicates[ =](\d+)", " ".join(facts.rerun))
-    return None if found is None else int(found.group(1))
+    """Return how many replicates the command asked for, or how many windows had room; None: nothing says it."""
+    room = re.search(r"There is room for ([\d,]+) windows instead", facts.how)
+    found = room or re.search(r"--replicates[ =](\d+)", " ".join(facts.rerun))
+    return None if found is None else int(found.group(1).replace(",", ""))
 
 
 def _run_of(replicate: Path, text: str) -> Path | None:
