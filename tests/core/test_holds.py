@@ -255,6 +255,16 @@ def test_more_units_than_the_job_has_cannot_be_held_on_its_node() -> None:
         cluster.hold(job, Allocation.of([0], [3]))
 
 
+def test_a_job_that_has_whole_nodes_keeps_them_for_a_successor_of_more_units() -> None:
+    cluster = Cluster(Machine.flat(2, "core=4"))
+    job = cluster.submit(make_job("w0!1", 2, {"core": 1}, nodes=2, whole_nodes=True))
+    cluster.start(job, Allocation.of([0, 1], [1, 1]))
+    cluster.hold(job, Allocation.of([0, 1], [4, 4]))
+    cluster.end(job)
+    other = cluster.submit(make_job("w0!2", 1, {"core": 1}))
+    cluster.refuses(other, "0", "n0")
+
+
 @pytest.mark.parametrize("what", ["waiting", "ended", "unknown"])
 def test_only_a_running_job_can_have_a_successor(what: str) -> None:
     cluster = Cluster()

@@ -74,7 +74,8 @@ def decision_times(case: Case) -> Faults:
         if stated.get("count") and case.said.get("recorded") and case.course is not None:
             yield Fault(f"{DECISION_TIMES} is missing, and result.json counts {stated['count']} decisions")
         values = [stated.get(f"seconds_{name}", 0.0) for name in ("p50", "p90", "p99", "max", "total")]
-        if not all(map(is_amount, values)) or values != sorted(values):
+        mean = stated.get("seconds_mean", 0.0) * (stated.get("count") or 0)
+        if not all(map(is_amount, values)) or values != sorted(values) or not math.isclose(mean, values[-1]):
             yield Fault(f"result.json: decisions {stated} are no statistics of times")
         return
     time, seconds = table.time, table.seconds

@@ -32,7 +32,12 @@ class Hold(msgspec.Struct, frozen=True):
 
 
 def beyond_own(stay: Stay, hosts: Allocation) -> tuple[int, int, int] | None:
-    """Return (host, units to be kept, units of the job there) of the first host of its own with too many, or None."""
+    """Return (host, units to be kept, units of the job there) of the first host of its own with too many, or None.
+
+    A job that has whole nodes has all of them for its successor, whatever the units of either.
+    """
+    if stay.job.request.whole_nodes:
+        return None
     its = dict(stay.allocation.per_host())
     return next(((host, count, its[host]) for host, count in hosts.per_host() if count > its.get(host, count)), None)
 
