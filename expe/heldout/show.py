@@ -96,12 +96,18 @@ def searches_table(rows: pd.DataFrame) -> str:
 def picture(path: Path, rows: pd.DataFrame) -> None:
     """Draw the longest wait against the slowdown, both over easy's: left and low is better."""
     found = _mean(ratios_of(rows), ["dispatcher"])
+    # Others within the guard are in the tables.
+    found = found[[name == OURS or "guarded" not in name for name in found.index]]
     with style.own_style():
         figure, (axes,) = style.new_figure(4.2)
-        for name, row in found.iterrows():
+        for place, (name, row) in enumerate(found.sort_values(UPWARDS).iterrows()):
             color = style.SERIES[1] if name == OURS else style.SERIES[0]
             axes.plot([row[ACROSS]], [row[UPWARDS]], marker="o", markersize=4, color=color)
-            axes.annotate(str(name), (row[ACROSS], row[UPWARDS]), (4, 3), textcoords="offset points", fontsize=7)
+            # To the right and to the left in turn, so that neighbours do not hide each other.
+            side, offset = (("left", 5), ("right", -5))[place % 2]
+            label = str(name).removeprefix("easy[").removeprefix("ordering=").partition("[")[0].removesuffix("]")
+            where = (row[ACROSS], row[UPWARDS])
+            axes.annotate(label, where, (offset, 2), textcoords="offset points", fontsize=7, ha=side)
         axes.axhline(1.0, color=style.ALONE[1], linewidth=0.8)
         axes.axvline(1.0, color=style.ALONE[1], linewidth=0.8)
         axes.set_xscale("log")
