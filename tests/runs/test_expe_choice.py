@@ -15,7 +15,7 @@ def rows(part: str, baseline: str, starved: float | None, **more: str) -> pd.Dat
         {
             "part": part,
             "workload": "w",
-            "replicate": f"slice {number}",
+            "replicate": f"seed {number}",
             "dispatcher": name,
             "mean_waiting_time": 1000.0 * (number + 1) * factor,
             "mean_bounded_slowdown": 10.0 * (number + 1) * factor,
@@ -54,6 +54,21 @@ def test_without_easy_starved_jobs_are_left_out_and_why_is_said(monkeypatch: pyt
     table = show.whole("laws")[1](rows("laws", "stochastic-easy", None))
     assert "starved jobs |" not in table
     assert NO_EASY in table
+
+
+def test_of_equals_the_one_that_searches_nothing_is_chosen_and_kernels_have_no_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    only(monkeypatch, "walltimes")
+    runs = rows("walltimes", "easy", 7.0)
+    same = runs[runs["dispatcher"] == "best"]
+    waits = same["mean_waiting_time"] * ([0.9, 1.1] * 4)
+    runs = pd.concat([runs, same.assign(dispatcher="look-ahead", mean_waiting_time=waits)])
+    short = show.short(runs.assign(cell=runs["cell"] + runs["dispatcher"]))
+    assert "short waits | `best` |" in short
+    assert "As well: `look-ahead`." in short
+    untimed = runs.assign(cell=runs["cell"] + "untimed", decisions_count=0)
+    assert "ms per decision" not in show.whole("walltimes")[1](untimed)
 
 
 def test_simple_orderings_are_in_the_campaign() -> None:
