@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Stay
-from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.easy import Easy
-from batdispatch.engines.compiled import applies
 from batdispatch.examples import fair_share
 from simulating import Task, audit, simulate
 
@@ -58,11 +56,6 @@ def test_the_ordering_of_those_behind_hears_of_ends() -> None:
     tasks = [task._replace(user=user) for task, user in zip(TASKS, users, strict=True)]
     starts = simulate(Machine.flat(3), tasks, "easy", options={"backfill": fair}).starts()
     assert starts == {"two": 0.0, "one": 0.0, "short": 20.0, "long": 30.0, "head": 100.0}
-
-
-def test_it_is_not_compiled() -> None:
-    machine = Machine.flat(3)
-    assert applies.why_never(create("easy", {"backfill": "sjf"}), machine) == "backfill sjf has no kernel"
 
 
 tasks_of_all_kinds = st.lists(

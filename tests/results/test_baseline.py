@@ -44,6 +44,9 @@ def test_each_value_has_its_difference_to_the_chosen_run(tmp_path: Path) -> None
     differing = 0
     for cell in (*found["overview"], *found["all"]):
         name = cell["metric"]
+        if name == "nb_jobs_starved":
+            # It stands in no result.json: test_starvation.py holds it.
+            continue
         value, base = metrics[cell["run"]][name], metrics[1][name]
         assert cell["base"] == (cell["run"] == 1)
         if cell["run"] == 1 or value is None or base is None or value == base:

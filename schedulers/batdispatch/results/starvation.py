@@ -16,7 +16,7 @@ from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import logical, read_lineage
 from batdispatch.results.metrics.compute import STARVATION, STARVING_FACTOR, STARVING_FLOOR
-from batdispatch.results.metrics.sample import counted
+from batdispatch.results.metrics.sample import jobs_of_window
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import Result, Run, jobs_file, read_result
 
@@ -117,7 +117,7 @@ def starved_columns(folders: Iterable[Path]) -> dict[Path, dict[str, int]]:
 def starved_beside(ours: RunColumns, easy: RunColumns, window: Window | None = None) -> int:
     """Return how many jobs starve, beside the same jobs under easy; `window`: which of them count, None for all."""
     window = window or Window()
-    jobs, others = (one.take(one.ran & counted(one, window)) for one in (ours, easy))
+    jobs, others = (one.take(one.ran & jobs_of_window(one, window)) for one in (ours, easy))
     ids, base = (one.full_ids().astype(str) for one in (jobs, others))
     _, mine, theirs = np.intersect1d(ids, base, assume_unique=True, return_indices=True)
     bearable = np.maximum(STARVING_FACTOR * _waits(others, window)[theirs], STARVING_FLOOR)

@@ -23,6 +23,7 @@ class GuardOptions(Options, frozen=True, kw_only=True):
     share: Count a job as late once it has waited for this share of the longest wait so far under EASY. 0: `floor` alone
         decides.
     slack: Count a job as late, too, once it has waited longer than under EASY by this share of that longest wait.
+        0: as soon as it has waited longer than there.
     floor: Count no job as late before it has waited for this many seconds. 0: `share` and `slack` alone decide.
     """
 

@@ -138,7 +138,7 @@ def sample_of(
     jobs = columns if joined is None else logical(columns, joined)
     of_jobs = users if users is None or joined is None else users[joined.first]
     window = window or Window()
-    inside, segments = counted(jobs, window), columns.ran & _overlapping(columns, window)
+    inside, segments = jobs_of_window(jobs, window), columns.ran & _overlapping(columns, window)
     started = jobs.ran & inside
     submission, start, finish = (
         times[started] for times in (jobs.submission_time, jobs.starting_time, jobs.finish_time)
@@ -185,7 +185,7 @@ def sample_of(
     )
 
 
-def counted(jobs: RunColumns, window: Window) -> NDArray[np.bool_]:
+def jobs_of_window(jobs: RunColumns, window: Window) -> NDArray[np.bool_]:
     """Return which jobs are submitted in a window."""
     inside = np.ones(len(jobs), dtype=np.bool_)
     if window.begin is not None:
