@@ -312,7 +312,7 @@ class Watcher(WitnessedRetrace):
         for wait in self._waiting:
             if (said := self.testimony(ledger, wait.job)) is not None:
                 _keep(wait, said, now)
-            elif (said := self.why_started(ledger, wait.job)) is not None:
+            elif (said := self.testimony_of_start(ledger, wait.job)) is not None:
                 wait.at_start = Verdict(why=said.why, how=said.how, first=now, last=now)
         super().decide(ledger)
         # Where the simulator does not announce registered jobs, they depend on others from now on.

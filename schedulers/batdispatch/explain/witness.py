@@ -59,7 +59,7 @@ class Witness:
 
     def ask_of_start(self, ledger: Ledger, job: Job) -> Reason | None:
         """Return why the decision that is about to be carried out starts a job before others."""
-        return self.dispatcher.why_started(job, ledger) if isinstance(self.dispatcher, QueueDispatcher) else None
+        return self.dispatcher.why_started(job, ledger)
 
 
 class WitnessedRetrace(RetracePeer):
@@ -109,7 +109,7 @@ class WitnessedRetrace(RetracePeer):
             return None
         return self._witness.ask(ledger, ledger.queue[job.id], started)
 
-    def why_started(self, ledger: Ledger, job: Job) -> Reason | None:
+    def testimony_of_start(self, ledger: Ledger, job: Job) -> Reason | None:
         """Return what the witness says of the decision to come, if that starts a job that waits."""
         if self._witness is None or job.id not in ledger.queue:
             return None

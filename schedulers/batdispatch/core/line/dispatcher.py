@@ -162,6 +162,13 @@ class Dispatcher(ABC):
         """
         return None
 
+    def why_started(self, job: Job, ledger: Ledger) -> Reason | None:
+        """Return why a recorded decision started a job before others, for explain-wait; None: nothing to add.
+
+        It is asked as `why_waited` is, before the job starts.
+        """
+        return None
+
 
 def find(name: str) -> type[Dispatcher]:
     """Return a dispatcher class by registered name, ``module:Class``, or ``path/to/file.py:Class``.

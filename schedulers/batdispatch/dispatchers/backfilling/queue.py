@@ -155,7 +155,6 @@ class QueueDispatcher(Dispatcher):
         self.forget(job)
 
     def why_started(self, job: Job, ledger: Ledger) -> Reason | None:
-        """Return why a job went before others, for explain-wait; None: by its key."""
         return why_ahead(ledger, self.ordering, job, self.expected)
 
     def why_waited(self, job: Job, decision: Hindsight) -> Reason | None:
