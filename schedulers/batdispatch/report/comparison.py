@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from batdispatch.core.line.hindsight import name_list
 from batdispatch.results.metrics.attempts import DESCRIPTIONS, SCALES, attempt_metrics
 from batdispatch.results.metrics.compute import STARVATION, describe
 from batdispatch.results.metrics.rows import Row, metric_row
@@ -102,7 +103,7 @@ def best_price(runs: Sequence[Run], best: str) -> str:
             found.append(f"{here / there:.2f} times the {known.label} of {easy.label}")
     if starved := run.metrics.get(STARVATION.name):
         found.append(f"{number(starved)} {STARVATION.label}")
-    return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+    return name_list(found) if found else ""
 
 
 def group_rows(rows: Sequence[Row]) -> dict[str, list[Row]]:

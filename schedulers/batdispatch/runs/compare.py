@@ -70,21 +70,22 @@ def entrants_of(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> l
     source = "option --dispatchers"
     given = [dispatchers] if isinstance(dispatchers, str | Dispatcher) else dispatchers
     parts = [part for one in given for part in (split_list(one) if isinstance(one, str) else [one])]
-    stated = [part for part in parts if not isinstance(part, str) or not simple.is_set(part)]
     entrants: list[Entrant] = []
+    stated: list[Entrant] = []
     for part in parts:
-        for one in simple.expand(part) if isinstance(part, str) else [part]:
-            entrant = entrant_of(one, source)
-            if all(entrant[1:3] != other[1:3] for other in entrants):
+        for text in simple.expand(part) if isinstance(part, str) else [part]:
+            entrant = entrant_of(text, source)
+            if not isinstance(part, str) or not simple.is_set(part):
+                if _is_among(entrant, stated):
+                    raise InputError(f"{entrant.text!r} stands twice", source=source)
+                stated.append(entrant)
+            if not _is_among(entrant, entrants):
                 entrants.append(entrant)
-    if twice := _twice([entrant_of(one, source) for one in stated]):
-        raise InputError(f"{twice.text!r} stands twice", source=source)
     return entrants
 
 
-def _twice(entrants: Sequence[Entrant]) -> Entrant | None:
-    pairs = enumerate(entrants)
-    return next((one for place, one in pairs if any(one[1:3] == other[1:3] for other in entrants[:place])), None)
+def _is_among(entrant: Entrant, others: Sequence[Entrant]) -> bool:
+    return any(entrant[1:3] == other[1:3] for other in others)
 
 
 def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[Entrant]:
