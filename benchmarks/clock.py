@@ -26,7 +26,7 @@ from batdispatch.engines.choices import Clock
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms.generate.flat import flat
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.importers import import_log
+from batdispatch.inputs.workloads.importers import read_log
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.frame import read_jobs
@@ -40,7 +40,7 @@ HOSTS = 128
 
 def slices(log: Path, count: int, jobs: int) -> Iterator[tuple[str, Workload, int]]:
     """Yield name, workload and number of hosts of `count` slices of a log, each of so many consecutive jobs."""
-    whole, _ = import_log(log)
+    whole, *_ = read_log(log)
     hosts = whole.nb_res or max(job.units for job in whole.jobs)
     for number, begin in enumerate(np.linspace(0, len(whole.jobs) - jobs, count).astype(int).tolist(), 1):
         part = whole.jobs[begin : begin + jobs]

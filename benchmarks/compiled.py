@@ -42,7 +42,7 @@ from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload, write_workload
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
-from batdispatch.inputs.workloads.importers import import_log
+from batdispatch.inputs.workloads.importers import read_log
 
 #: Jobs per CPU-second of the yardstick on the machine that figures are given for.
 STANDARD = 140_000
@@ -178,7 +178,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = built(folder)
-        loads = [import_log(log)[0] for log in options.log] or [drawn(28_000, 100, 0.9)]
+        loads = [read_log(log)[0] for log in options.log] or [drawn(28_000, 100, 0.9)]
         least = rate(loads[0], loads[0].nb_res or 1)
         slower = STANDARD / least
         print(f"yardstick: {least:,.0f} jobs per CPU-second on {loads[0].name}")

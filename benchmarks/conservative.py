@@ -36,11 +36,11 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     from batdispatch.core.machine.machine import Machine
     from batdispatch.engines.embedded import EmbeddedEngine
     from batdispatch.engines.outputs import Outputs
-    from batdispatch.inputs.workloads.importers import LogOptions, import_log
+    from batdispatch.inputs.workloads.importers import LogOptions, read_log
 
     if "log" in case:
         options = LogOptions(units="hosts", processors_per_host=case["processors"])
-        workload, _ = import_log(Path(case["log"]), options=options)
+        workload, *_ = read_log(Path(case["log"]), options=options)
         hosts = workload.nb_res or max(job.units for job in workload.jobs)
         workload = msgspec.structs.replace(workload, jobs=workload.jobs[: case["jobs"]])
         machine = Machine.flat(hosts)

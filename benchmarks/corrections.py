@@ -20,7 +20,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.importers import import_log
+from batdispatch.inputs.workloads.importers import read_log
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.report.pages import publish
 from batdispatch.results.jobs_file import read_columns
@@ -57,7 +57,7 @@ def main() -> None:
     given = parser.parse_args()
     machine = Machine.flat(given.hosts)
     quarters = [
-        import_log(given.log, selection=Selection(start=first * DAY, end=last * DAY), machine=machine)[0]
+        read_log(given.log, selection=Selection(start=first * DAY, end=last * DAY), machine=machine)[0]
         for first, last in DAYS
     ]
     lines = [

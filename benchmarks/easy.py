@@ -32,7 +32,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.importers import import_log
+from batdispatch.inputs.workloads.importers import read_log
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.lublin import lublin
 
@@ -91,7 +91,7 @@ def main() -> None:
     given = parser.parse_args()
     for dispatcher in split_list(given.dispatchers):
         if given.log is not None:
-            compare(import_log(given.log, selection=Selection(first=given.first))[0], given.hosts, dispatcher)
+            compare(read_log(given.log, selection=Selection(first=given.first))[0], given.hosts, dispatcher)
         for model in MODELS.values():
             before: tuple[int, float] | None = None
             for count in given.jobs:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from batdispatch.core.machine.machine import Machine
-from batdispatch.inputs.workloads.importers import import_log
+from batdispatch.inputs.workloads.importers import read_log
 from simulating import Task, simulate
 
 LOG = Path(os.environ.get("BATDISPATCH_SHARED", "")) / "data" / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz"
@@ -18,7 +18,7 @@ pytestmark = [
 
 @pytest.mark.slow
 def test_on_kth_sp2_no_job_waits_much_longer_than_the_longest_wait_under_easy() -> None:
-    log, _ = import_log(LOG)
+    log, *_ = read_log(LOG)
     tasks = [
         Task(job.id, job.submission, job.units, log.profiles[job.profile]["delay"], job.walltime) for job in log.jobs
     ]

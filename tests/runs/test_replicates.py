@@ -66,10 +66,7 @@ def test_one_command_compares_the_families_on_slices(folder: Path) -> None:
         "families",
         "--replicates",
         "6",
-        "--replicate-by",
-        "slices",
-        "--slice-jobs",
-        "15",
+        *SLICES,
         "--json",
     )
     assert "kept 24 of 24 runs" in again.stderr
@@ -112,10 +109,7 @@ def test_a_dispatcher_that_fails_is_named_and_the_others_are_compared(folder: Pa
         f"fcfs,easy,easy[ordering=sjf],{mine}",
         "--replicates",
         "6",
-        "--replicate-by",
-        "slices",
-        "--slice-jobs",
-        "15",
+        *SLICES,
     )
     assert "6 runs failed" in str(done.exception)
     assert done.stderr.count("seven") == 6

@@ -18,7 +18,7 @@ from batdispatch.inputs.files import file_digest, write_whole
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.platforms import Platform, generate, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
-from batdispatch.inputs.workloads.importers import ImportResult, formats, import_log, is_workload, read_log
+from batdispatch.inputs.workloads.importers import ImportResult, formats, is_workload, read_log
 from batdispatch.inputs.workloads.logs import UNITS, LogInfo
 from batdispatch.inputs.workloads.model import stem
 from batdispatch.inputs.workloads.report import ImportReport
@@ -180,7 +180,7 @@ def read_either(path: Path) -> tuple[Workload, ImportReport | None]:
     Raises:
         InputError: it is wrong.
     """
-    return (read_workload(path), None) if is_workload(path) else import_log(path)
+    return (read_workload(path), None) if is_workload(path) else read_log(path)[:2]
 
 
 def _file_of(platform: str | PathLike[str] | Platform) -> Path:

@@ -9,7 +9,7 @@ import pytest
 
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.importers import import_log
+from batdispatch.inputs.workloads.importers import read_log
 from compiling import compiled, in_python, needs_kernels
 
 LOG = Path(os.environ.get("BATDISPATCH_SHARED", "")) / "data" / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz"
@@ -22,7 +22,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def workload() -> Workload:
-    read, _ = import_log(LOG)
+    read, *_ = read_log(LOG)
     return msgspec.structs.replace(read, jobs=read.jobs[:2500])
 
 

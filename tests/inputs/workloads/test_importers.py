@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
-from batdispatch.inputs.workloads.importers import guess_format, import_log, read_log
+from batdispatch.inputs.workloads.importers import guess_format, read_log
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.report import ImportReport
 
@@ -34,7 +34,7 @@ def record(**changes: Any) -> str:
 def swf(tmp_path: Path, *lines: str, **options: Any) -> tuple[Workload, ImportReport]:
     path = tmp_path / "log.swf"
     path.write_text(HEADER + "".join(lines))
-    return import_log(path, options=LogOptions(**options))
+    return read_log(path, options=LogOptions(**options))[:2]
 
 
 def counts(tallies: dict[str, Any]) -> dict[str, int]:
@@ -168,7 +168,7 @@ def test_submissions_out_of_order_and_the_clock(tmp_path: Path) -> None:
 def test_selection(selection: Selection, ids: list[str], tmp_path: Path) -> None:
     path = tmp_path / "log.swf"
     path.write_text("".join(record(job=i + 1, submit=100 + 10 * i, user=3 + 2 * (i % 2)) for i in range(4)))
-    workload, report = import_log(path, selection=selection)
+    workload, report, _ = read_log(path, selection=selection)
     assert [job.id for job in workload.jobs] == ids
     assert workload.jobs[0].submission == 0
     assert report.records == report.kept + sum(tally.count for tally in report.dropped.values())
@@ -212,7 +212,7 @@ def test_every_record_is_accounted_for(
 def test_compressed_logs(pack: Any, tmp_path: Path) -> None:
     path = tmp_path / "log.swf.xz"
     path.write_bytes(pack((HEADER + record()).encode()))
-    workload, _ = import_log(path)
+    workload, *_ = read_log(path)
     assert len(workload.jobs) == 1
     assert workload.name == "log"
 
@@ -225,7 +225,7 @@ KIT = "1;100;100;14400.0;14400.0;0.0;0.0;0.0;14400.0\n2;3;4;-1;50.5;0.0;37.0;37.
 def test_kit(tmp_path: Path) -> None:
     path = tmp_path / "K.rst"
     path.write_text(KIT)
-    workload, report = import_log(path)
+    workload, report, _ = read_log(path)
     assert [(j.id, j.units, j.walltime, j.request.demand, j.submission) for j in workload.jobs] == [
         ("1", 100, 14400.0, {"core": 1}, 0.0),
         ("2", 3, math.inf, {"core": 1}, 37.0),
@@ -234,8 +234,8 @@ def test_kit(tmp_path: Path) -> None:
     assert workload.nb_res == 100
     assert any("does not say" in note for note in report.notes)
     (tmp_path / "K_node.con").write_text("MaxNodes=1173\nMaxProcs=24048\n")
-    assert import_log(path)[0].nb_res == 1173
-    hosts, _ = import_log(path, options=LogOptions(units="hosts", processors_per_host=20))
+    assert read_log(path)[0].nb_res == 1173
+    hosts, *_ = read_log(path, options=LogOptions(units="hosts", processors_per_host=20))
     assert [(job.units, job.request.demand) for job in hosts.jobs] == [(5, None), (1, None)]
     assert hosts.nb_res == math.ceil(24048 / 20)
 
@@ -245,18 +245,18 @@ def test_kit_of_unknown_processors_and_times(tmp_path: Path) -> None:
     path.write_text(
         f"# a remark\n; another\n\n{KIT}3.0;0;2;10;10;0;90;90;100\n4;0;-1;10;-2;0;90;90;100\n5;1;1;10;10;0;-3;90;100\n"
     )
-    workload, report = import_log(path)
+    workload, report, _ = read_log(path)
     assert [(job.id, job.units) for job in workload.jobs] == [("1", 100), ("2", 3), ("3", 2)]
     assert counts(report.changed) == {}
     assert counts(report.dropped) == {"without a run time": 1, "without a submission time": 1}
-    allocated, _ = import_log(path, options=LogOptions(size="allocated"))
+    allocated, *_ = read_log(path, options=LogOptions(size="allocated"))
     assert [job.units for job in allocated.jobs] == [100, 4, 2]
 
 
 def test_kit_of_fractions_of_processors_counts_whole_ones(tmp_path: Path) -> None:
     path = tmp_path / "K.rst"
     path.write_text("1;1.5;0.2;10;10;0;0;0;10\n2;-1;0.2;10;10;0;0;0;10\n")
-    assert [job.units for job in import_log(path)[0].jobs] == [2, 1]
+    assert [job.units for job in read_log(path)[0].jobs] == [2, 1]
 
 
 def test_a_start_before_the_submission_is_unknown_in_a_log_of_kit(tmp_path: Path) -> None:
@@ -282,7 +282,7 @@ def eurora_line(
 def test_eurora_units_and_demands(tmp_path: Path) -> None:
     path = tmp_path / "a.log_crypt"
     path.write_text(eurora_line() + eurora_line(job=2, user="bob", used="9;1;0;0;1024#9;1;0;0;1024#", nodes=1))
-    workload, report = import_log(path)
+    workload, report, _ = read_log(path)
     first, second = workload.jobs
     # Memory counts KB in the log, MiB in a demand, rounded up; the larger of the entries is taken.
     assert (first.units, first.request.demand, first.walltime) == (2, {"core": 8, "gpu": 1, "memory": 3}, 14400.0)
@@ -294,7 +294,7 @@ def test_eurora_units_and_demands(tmp_path: Path) -> None:
         "used nodes differently: the largest amount of each resource taken": 1,
         "used another number of nodes than requested: the request taken": 1,
     }
-    hosts, _ = import_log(path, options=LogOptions(units="hosts"))
+    hosts, *_ = read_log(path, options=LogOptions(units="hosts"))
     assert [job.request.demand for job in hosts.jobs] == [None, None]
 
 
@@ -304,7 +304,7 @@ def test_eurora_units_and_demands(tmp_path: Path) -> None:
 def test_eurora_walltimes(text: str, seconds: float, tmp_path: Path) -> None:
     path = tmp_path / "a.log_crypt"
     path.write_text(eurora_line(wall=text))
-    assert import_log(path)[0].jobs[0].walltime == seconds
+    assert read_log(path)[0].jobs[0].walltime == seconds
 
 
 def archive(path: Path, members: dict[str, str]) -> Path:
@@ -333,7 +333,7 @@ def test_eurora_archive_and_folder_hold_each_job_once(tmp_path: Path) -> None:
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
     for source in (tar, tmp_path / "folder"):
-        workload, report = import_log(source)
+        workload, report, _ = read_log(source)
         assert sorted(job.id for job in workload.jobs) == ["1", "2", "3"]
         assert report.records == 4
         assert counts(report.dropped) == {"other accounts of a job already read": 1}
@@ -360,7 +360,7 @@ def test_jobs_that_never_fit_are_dropped_with_the_reason(tmp_path: Path) -> None
         eurora_line(5, used="1;8;0;0;1024#", nodes=4),
     ]
     path.write_text("".join(lines))
-    workload, report = import_log(path, machine=machine(a="core=16 gpu=2 memory=512", b="core=16 memory=512"))
+    workload, report, _ = read_log(path, machine=machine(a="core=16 gpu=2 memory=512", b="core=16 memory=512"))
     assert [job.id for job in workload.jobs] == ["1", "5"]
     assert workload.nb_res == 2
     assert counts(report.dropped) == {
@@ -373,7 +373,7 @@ def test_jobs_that_never_fit_are_dropped_with_the_reason(tmp_path: Path) -> None
 def test_whole_hosts_on_a_flat_machine(tmp_path: Path) -> None:
     path = tmp_path / "log.swf"
     path.write_text(record(req=5) + record(job=2, req=6))
-    workload, report = import_log(path, machine=Machine.flat(5))
+    workload, report, _ = read_log(path, machine=Machine.flat(5))
     assert [job.id for job in workload.jobs] == ["1"]
     assert counts(report.dropped) == {"larger than the platform": 1}
 

@@ -15,7 +15,7 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import read_workload, write_workload
-from batdispatch.inputs.workloads.importers import import_log
+from batdispatch.inputs.workloads.importers import read_log
 from batdispatch.inputs.workloads.law_fits import Fit, with_laws
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.results.jobs_file import read_columns
@@ -52,7 +52,7 @@ pytestmark = [
     ],
 )
 def test_jobs_of_a_log(log: str, options: dict[str, str], records: int, kept: int, hosts: int, tmp_path: Path) -> None:
-    workload, report = import_log(DATA / log, options=LogOptions(**options))  # type: ignore[arg-type]
+    workload, report, _ = read_log(DATA / log, options=LogOptions(**options))  # type: ignore[arg-type]
     assert (report.records, report.kept, workload.nb_res) == (records, kept, hosts)
     assert report.records == report.kept + sum(tally.count for tally in report.dropped.values())
     write_workload(workload, tmp_path / "w.json")
@@ -70,7 +70,7 @@ def test_eurora_on_its_machine(memory: int, kept: int) -> None:
             for i in range(64)
         ]
     )
-    workload, report = import_log(DATA / "eurora/eurora_historical.tar.xz", machine=nodes)
+    workload, report, _ = read_log(DATA / "eurora/eurora_historical.tar.xz", machine=nodes)
     assert report.kept == kept
     assert sum(tally.count for reason, tally in report.dropped.items() if "memory=20480" in reason) == 5_930 - kept
     assert workload.nb_res == 64
@@ -82,7 +82,7 @@ def test_an_archived_workload_of_the_batsim_team() -> None:
 
 def test_the_model_resembles_its_authors_workload() -> None:
     """10,000 jobs for 256 processors made by the authors' program, beside five workloads of ours."""
-    theirs, _ = import_log(DATA / "swf/lublin_256.swf.xz")
+    theirs, *_ = read_log(DATA / "swf/lublin_256.swf.xz")
 
     def moments(workload: object) -> np.ndarray:
         jobs = workload.jobs  # type: ignore[attr-defined]
@@ -108,7 +108,7 @@ def test_the_model_resembles_its_authors_workload() -> None:
 
 def test_stochastic_dispatchers_over_a_log(tmp_path: Path) -> None:
     """KTH-SP2 with a law for each user and size: every job ends, and the rate is that of the jobs without a law."""
-    log, _ = import_log(DATA / "swf/KTH-SP2-1996-2.1-cln.swf.xz", options=LogOptions())
+    log, *_ = read_log(DATA / "swf/KTH-SP2-1996-2.1-cln.swf.xz", options=LogOptions())
     made, fitted = with_laws(log, kind="lognormal")
     assert (len(fitted.applications), fitted.stochastic, fitted.known) == (269, 23_990, 4_486)
     made.jobs = made.jobs[:300]
@@ -144,7 +144,7 @@ def test_stochastic_dispatchers_over_a_log(tmp_path: Path) -> None:
 )
 def test_laws_have_the_mean_of_the_runs(kind: Fit, log: str, application: tuple[str, ...], count: int) -> None:
     """Fits to the moments of the logarithms had median ratios of 0.70 (KTH) and 0.52 (KIT)."""
-    workload, _ = import_log(DATA / log, options=LogOptions())
+    workload, *_ = read_log(DATA / log, options=LogOptions())
     _, fitted = with_laws(workload, kind=kind, application=application)
     assert len(fitted.applications) == count
     ratios = [each.mean_ratio for each in fitted.applications]
@@ -156,7 +156,7 @@ def test_laws_have_the_mean_of_the_runs(kind: Fit, log: str, application: tuple[
 
 def test_the_history_of_a_log_holds_no_run_that_goes_on() -> None:
     """By the five runs submitted before a job, 34 % of KTH's jobs knew a run that had not ended."""
-    log, _ = import_log(DATA / "swf/KTH-SP2-1996-2.1-cln.swf.xz", options=LogOptions())
+    log, *_ = read_log(DATA / "swf/KTH-SP2-1996-2.1-cln.swf.xz", options=LogOptions())
     made, _ = with_laws(log, kind="empirical")
     ended: dict[tuple[str, int], list[tuple[float, float]]] = {}
     checked = 0
@@ -174,6 +174,6 @@ def test_the_history_of_a_log_holds_no_run_that_goes_on() -> None:
 
 
 def test_a_log_that_names_no_user_is_refused() -> None:
-    log, _ = import_log(DATA / "kit-forhlr2/KIT-FH2-2016-1.rst.xz", options=LogOptions())
+    log, *_ = read_log(DATA / "kit-forhlr2/KIT-FH2-2016-1.rst.xz", options=LogOptions())
     with pytest.raises(InputError, match="none of the 25,326 jobs has a field 'user'"):
         with_laws(log)

@@ -150,17 +150,3 @@ def read_log(
         machine=machine,
     )
     return ImportResult(workload, report, info)
-
-
-def import_log(
-    path: str | Path,
-    *,
-    kind: str | None = None,
-    options: LogOptions | None = None,
-    selection: Selection | None = None,
-    machine: Machine | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[Workload, ImportReport]:
-    """Return the first two of what `read_log` returns, to which it passes its arguments on."""
-    read = read_log(path, kind=kind, options=options, selection=selection, machine=machine, progress=progress)
-    return read.workload, read.report
