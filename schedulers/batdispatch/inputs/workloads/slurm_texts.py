@@ -158,7 +158,7 @@ class Hosts:
         if text in self._lists:
             return
         self._lists.add(text)
-        for piece in _pieces(text):
+        for piece in split_list(text):
             match = _HOSTS.fullmatch(piece)
             if match is None:
                 self.unread = True
@@ -189,7 +189,7 @@ class Hosts:
         return total
 
 
-def _pieces(text: str) -> Iterator[str]:
+def split_list(text: str) -> Iterator[str]:
     """Yield the parts of a list between commas that stand in no brackets."""
     depth, begin = 0, 0
     for position, letter in enumerate(text):
