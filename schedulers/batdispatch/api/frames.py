@@ -10,13 +10,12 @@ import pandas as pd
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.inputs.workloads.dates import dates_of
 from batdispatch.results.origins import find_origins
 from batdispatch.results.runs import Run
 
 #: Column of jobs.csv -> column of dates.
 DATES = {"submission_time": "submission_date", "starting_time": "starting_date", "finish_time": "finish_date"}
-#: Seconds since 1970 that are no date.
-_LATEST = 1e11
 
 
 def with_workload(jobs: pd.DataFrame, run: Run) -> pd.DataFrame:
@@ -33,10 +32,10 @@ def with_workload(jobs: pd.DataFrame, run: Run) -> pd.DataFrame:
         name: pd.Series([_text(job.get(name)) for job in known], index=jobs.index, dtype="str")
         for name in ("user", "queue", "partition")
     }
-    begin = _begin(workload.about.get("origin"))
-    if begin is not None:
+    dates = dates_of(workload.about)
+    if dates is not None:
         for seconds, date in DATES.items():
-            columns[date] = pd.to_datetime(jobs[seconds] + begin, unit="s", utc=True)
+            columns[date] = pd.to_datetime(jobs[seconds] + dates.begin, unit="s", utc=True)
     return jobs.assign(**columns)
 
 
@@ -59,15 +58,3 @@ def _workload(path: Path, changed: int) -> Workload:
 
 def _text(value: Any) -> str | None:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else None
-
-
-def _begin(origin: Any) -> float | None:
-    """Return the seconds since 1970 at which the workload's clock shows 0; None: its log had no dates."""
-    told = origin if isinstance(origin, dict) else {}
-    begin = 0.0
-    for name in ("UnixStartTime", "time_origin"):
-        part = told.get(name)
-        if not isinstance(part, int | float) or not abs(part) < _LATEST:
-            return None
-        begin += part
-    return begin

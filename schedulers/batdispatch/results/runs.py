@@ -16,6 +16,7 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import closest
 from batdispatch.inputs.folders import check_finished, stamp
+from batdispatch.inputs.workloads.dates import LogDates
 from batdispatch.inputs.workloads.model import WINDOW_FIELD, Window
 from batdispatch.results.columns import Floats, RunColumns, Texts
 from batdispatch.results.jobs_file import read_columns
@@ -66,6 +67,8 @@ class WorkloadFacts(msgspec.Struct, kw_only=True):
     jobs: int | None = None
     #: None: all jobs count.
     counted: CountedJobs | None = None
+    #: None: nobody knows when the jobs came.
+    dates: LogDates | None = None
 
 
 class Rejection(msgspec.Struct, kw_only=True):

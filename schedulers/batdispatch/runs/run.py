@@ -306,6 +306,8 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         window=workload.window,
     )
     result["metrics"] = figures.metrics
+    if workload.dates is not None:
+        result["workload"]["dates"] = msgspec.to_builtins(workload.dates)
     if workload.window is not None:
         # Beside the window, so that "metrics" are those of jobs.csv whatever counts.
         result["workload"][WINDOW_FIELD] = figures.counted

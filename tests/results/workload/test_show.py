@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from batdispatch.cli.main import cli
 
 SACCT = Path(__file__).parents[2] / "conformance" / "sacct" / "jobs.txt"
-SWF = "; MaxProcs: 10\n; UnixStartTime: 0\n" + "".join(
+SWF = "; MaxProcs: 10\n; UnixStartTime: 947116800\n" + "".join(
     f"{i} {3600 * i} {60 * i} {600 * i} 2 -1 -1 2 3600 -1 1 {i % 3} 1 1 1 -1 -1 -1\n" for i in range(1, 9)
 )
 

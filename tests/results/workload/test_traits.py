@@ -112,7 +112,7 @@ def test_run_times_that_depend_on_the_platform() -> None:
 
 
 # Thursday, 1 January 1970, 23:30 UTC: Friday half past midnight in Berlin.
-LATE = {"UnixStartTime": 0, "time_origin": 23.5 * HOUR}
+LATE = {"UnixStartTime": 947116800, "time_origin": 23.5 * HOUR}
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,9 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
             used.update(named)
         profiles = {name: profile for name, profile in self.profiles.items() if name in used}
         about = {name: value for name, value in self.about.items() if name != WINDOW_FIELD}
+        origin = about.get("origin")
+        if isinstance(origin, dict) and isinstance(shown := origin.get("time_origin"), int | float):
+            about["origin"] = {**origin, "time_origin": round(shown + began, 6)}
         return msgspec.structs.replace(self, jobs=jobs, profiles=profiles, digest="", about=about)
 
     def offered_load(self) -> float | None:

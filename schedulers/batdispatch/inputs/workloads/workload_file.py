@@ -8,6 +8,7 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.workloads.columns import JobColumns, NotPlain, columns_of
+from batdispatch.inputs.workloads.dates import dates_of
 from batdispatch.inputs.workloads.model import Workload, window_of
 from batdispatch.inputs.workloads.reader import Contents, read_contents
 
@@ -23,6 +24,7 @@ class WorkloadFile:
         digest: SHA-256 of the file as it is on disk, in hexadecimal.
         count: number of jobs.
         window: which of the jobs count; None: all of them.
+        dates: when its clock shows 0; None: nobody knows.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -36,6 +38,7 @@ class WorkloadFile:
         self._contents: Contents | None = read_contents(self.path)
         self.digest, self.count = self._contents.digest, len(self._contents.items)
         self.window = window_of(self._contents.about, str(self.path))
+        self.dates = dates_of(self._contents.about)
         self._workload: Workload | None = None
         self._columns: JobColumns | NotPlain | None = None
 

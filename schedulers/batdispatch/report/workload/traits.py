@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.jobs.profiles import runtime_of
 from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.dates import LogDates, dates_of
 
 Floats = NDArray[np.float64]
 
@@ -21,8 +19,6 @@ DAY, WEEK = 86_400.0, 604_800.0
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 #: 1970 began on a Thursday.
 _FIRST_WEEKDAY = 3
-#: Beyond this, in seconds, calendars end.
-_LATEST = 1e11
 #: Quantiles that are told.
 QUANTILES = (0.0, 0.1, 0.5, 0.9, 0.99, 1.0)
 #: Parts of 0 to 100 % in which the accuracy of walltimes is counted.
@@ -195,38 +191,23 @@ class Traits:
         work = np.cumsum([user.work for user in self.users()])
         return int(np.searchsorted(work, work[-1] / 2) + 1) if len(work) else 0
 
-    @cached_property
+    @property
     def clock(self) -> str:
         """Return whose clock arrivals are told by: a time zone's name, ``UTC``, or empty where no date is known."""
-        origin = self._origin
-        begin = [origin.get(name) for name in ("UnixStartTime", "time_origin")]
-        if not all(isinstance(part, (int, float)) and abs(part) < _LATEST for part in begin):
-            return ""
-        zone = str(origin.get("TimeZoneString", ""))
-        try:
-            return ZoneInfo(zone).key if zone else "UTC"
-        except (KeyError, OSError, ValueError):
-            return "UTC"
+        return "" if self._dates is None else self._dates.zone
 
-    @property
-    def _origin(self) -> Mapping[str, Any]:
-        origin = self.workload.about.get("origin")
-        return origin if isinstance(origin, dict) else {}
+    @cached_property
+    def _dates(self) -> LogDates | None:
+        return dates_of(self.workload.about)
 
     @cached_property
     def _local(self) -> Floats:
         """Seconds of local time since 1970 of each submission, or of the workload's own clock."""
-        if not self.clock:
+        if self._dates is None:
             return self.submission
-        origin = self._origin
-        moments: Floats = self.submission + origin["UnixStartTime"] + origin["time_origin"]
-        if self.clock == "UTC":
-            return moments
-        # Clocks change at full hours, so an hour has one offset; a log has far fewer hours than jobs.
-        zone = ZoneInfo(self.clock)
-        hours, place = np.unique(moments // 3600, return_inverse=True)
-        local: Floats = moments + np.array([_offset(zone, hour * 3600) for hour in hours])[place]
-        return local
+        begins, offsets = np.array(self._dates.offsets(float(self.submission[0]), float(self.submission[-1]))).T
+        ahead: Floats = offsets[np.searchsorted(begins, self.submission, side="right") - 1]
+        return self.submission + self._dates.begin + ahead
 
     def by_hour(self) -> Floats:
         """Return the share of the jobs submitted in each hour of the day, float64 [24]."""
@@ -251,7 +232,3 @@ class Traits:
             for name in {name for name, amount in (*(request.per_unit or ()), *request.per_node) if amount}:
                 counts[name] = counts.get(name, 0) + 1
         return {name: count / len(self.workload.jobs) for name, count in sorted(counts.items()) if name != "core"}
-
-
-def _offset(zone: ZoneInfo, moment: float) -> float:
-    return (datetime.fromtimestamp(moment, zone).utcoffset() or timedelta()).total_seconds()
