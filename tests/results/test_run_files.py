@@ -90,7 +90,7 @@ def test_a_report_of_several_runs_refuses_those_of_which_one_is_unfinished(run: 
 
 def test_every_file_is_checked(run: Path) -> None:
     noted = json.loads((run / "result.json").read_bytes())["files"]
-    assert noted == digests(run)
+    assert noted == digests(run, {})
     assert set(noted) == WRITTEN
     for name in noted:
         before = (run / name).read_bytes()

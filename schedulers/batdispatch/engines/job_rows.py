@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,9 @@ SUCCESS, REJECTED = map(FINAL_STATES.index, (JobState.COMPLETED_SUCCESSFULLY, Jo
 #: Seconds that Batsim writes for a job that took none.
 NO_TIME = 1e-5
 
-_TEXT = np.dtypes.StringDType()
 _SPECIAL = re.compile('[,"\n\r]')
 #: Success and final state, as they are written.
-_OUTCOMES = [f"{position == SUCCESS:d},{state.value}," for position, state in enumerate(FINAL_STATES)]
+OUTCOMES = [f"{position == SUCCESS:d},{state.value}," for position, state in enumerate(FINAL_STATES)]
 
 Floats = NDArray[np.float64]
 
@@ -62,13 +61,19 @@ class Times(NamedTuple):
     stretch: Floats
 
 
+class Details(NamedTuple):
+    """Of rows, what metrics of whole hosts have no need of."""
+
+    names: list[str]
+    workloads: list[str]
+    profiles: list[str]
+    hosts: Intervals
+    metadata: list[str]
+
+
 class Rows(NamedTuple):
     """Jobs as jobs.csv has them: the numbers are those that stand there."""
 
-    #: Of numpy's `StringDType`, in which a short text takes no memory of its own, as `allocated`.
-    names: NDArray[Any]
-    workloads: list[str]
-    profiles: list[str]
     submission: Floats
     units: NDArray[np.int64]
     #: -1 for none.
@@ -80,10 +85,11 @@ class Rows(NamedTuple):
     wait: Floats
     turnaround: Floats
     stretch: Floats
-    hosts: Intervals
-    #: `hosts` in Batsim's notation.
-    allocated: NDArray[Any]
-    metadata: list[str]
+    #: Number of hosts, and of runs of consecutive ids that these make up, int64 [job].
+    held: NDArray[np.int64]
+    pieces: NDArray[np.int64]
+    #: Makes the rest, which takes more memory than all of these.
+    details: Callable[[], Details]
 
 
 def times_of(jobs: EndedJobs) -> Times:
@@ -111,7 +117,7 @@ def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
     submission = write(jobs.submission)
     columns += [decimals.whole(jobs.units), comma]
     walltime = write(np.where(np.isinf(jobs.walltime), -1.0, jobs.walltime))
-    columns.append(decimals.chosen(_OUTCOMES, jobs.state))
+    columns.append(decimals.chosen(OUTCOMES, jobs.state))
     ran = ~rejected if rejected.any() else None
     start, run, end, wait, turnaround, stretch = (
         write(numbers, where=ran)
@@ -132,9 +138,6 @@ def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
         )
     ]
     rows = Rows(
-        names=np.array(jobs.names, dtype=_TEXT),
-        workloads=jobs.workloads,
-        profiles=jobs.profiles,
         submission=submission,
         units=jobs.units,
         walltime=walltime,
@@ -145,16 +148,26 @@ def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
         wait=wait,
         turnaround=turnaround,
         stretch=stretch,
-        hosts=jobs.hosts,
-        allocated=np.array(allocated, dtype=_TEXT),
-        metadata=jobs.metadata,
+        held=jobs.hosts.sizes,
+        pieces=jobs.hosts.runs,
+        details=lambda: Details(jobs.names, jobs.workloads, jobs.profiles, jobs.hosts, jobs.metadata),
     )
     return "".join(lines).encode(), rows
 
 
 def join_jobs(parts: Sequence[Rows]) -> Rows:
     """Return the rows of several blocks, one behind the other; there is one block at least."""
-    return Rows(*map(_behind, zip(*parts, strict=True)))
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in Rows._fields[:-1]}
+    return Rows(**columns, details=lambda: _join_details([part.details() for part in parts]))
+
+
+def _join_details(parts: Sequence[Details]) -> Details:
+    hosts = hostsets.join_columns([part.hosts for part in parts])
+    names, workloads, profiles, metadata = (
+        list(chain.from_iterable(getattr(part, name) for part in parts))
+        for name in ("names", "workloads", "profiles", "metadata")
+    )
+    return Details(names, workloads, profiles, hosts, metadata)
 
 
 def quote(text: str) -> str:
@@ -164,9 +177,3 @@ def quote(text: str) -> str:
 
 def _quoted(texts: list[str]) -> list[str]:
     return list(map(quote, texts)) if _SPECIAL.search("".join(texts)) else texts
-
-
-def _behind(parts: Sequence[Any]) -> Any:
-    if isinstance(parts[0], Intervals):
-        return hostsets.join_columns(parts)
-    return list(chain.from_iterable(parts)) if isinstance(parts[0], list) else np.concatenate(parts)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -49,10 +51,14 @@ class _Table:
 
     def __init__(self, path: Path, header: str) -> None:
         self._file = Whole(path)
+        self.name = path.name
+        #: Of what was written: a large file is not read back for it.
+        self.digest = hashlib.sha256()
         self.write(header.encode())
 
-    def write(self, rows: bytes) -> None:
+    def write(self, rows: bytes | memoryview) -> None:
         self._file.stream.write(rows)
+        self.digest.update(rows)
 
     def finish(self) -> None:
         self._file.finish()
@@ -77,6 +83,12 @@ class Totals:
         self.most = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
         self.makespan = 0.0
 
+    def count_states(self, state: NDArray[np.int8]) -> None:
+        """Count jobs by their states, see `add`."""
+        self.count["all"] += len(state)
+        self.count["rejected"] += int(np.count_nonzero(state == REJECTED))
+        self.count["success"] += int(np.count_nonzero(state == SUCCESS))
+
     def add(self, state: NDArray[np.int8], times: Times) -> None:
         """Add jobs.
 
@@ -85,9 +97,7 @@ class Totals:
             times: of theirs.
         """
         ran = state != REJECTED
-        self.count["all"] += len(state)
-        self.count["rejected"] += int(np.count_nonzero(~ran))
-        self.count["success"] += int(np.count_nonzero(state == SUCCESS))
+        self.count_states(state)
         if not ran.any():
             return
         for name, column in (("wait", times.wait), ("turnaround", times.turnaround), ("slowdown", times.stretch)):
@@ -246,8 +256,23 @@ class Outputs:
         times = times_of(jobs)
         self._totals.add(jobs.state, times)
         data, rows = write_rows(jobs, times)
-        self._jobs.write(data)
+        self.write_rows(data)
         self._rows.append(rows)
+
+    def write_rows(self, rows: bytes | memoryview) -> None:
+        """Add rows of jobs.csv that are written out; whoever does has counted them, see `count_jobs`."""
+        self._jobs.write(rows)
+
+    def count_jobs(
+        self, state: NDArray[np.int8], *, sums: Mapping[str, float], most: Mapping[str, float], makespan: float
+    ) -> None:
+        """Count the jobs of a whole run, with sums over those that ran, see `Totals`."""
+        self._totals.count_states(state)
+        self._totals.sums, self._totals.most, self._totals.makespan = dict(sums), dict(most), makespan
+
+    def write_lines(self, lines: bytes | memoryview) -> None:
+        """Add lines of machine_states.csv that are written out."""
+        self._states.write(lines)
 
     def rows(self) -> Rows | None:
         """Return all rows of jobs.csv once it is finished, and forget them; None: it has no row."""
@@ -264,21 +289,17 @@ class Outputs:
         if self._changes:
             changes = np.array(self._changes).reshape(-1, 3)
             self._changes.clear()
-            self.write_states(changes[:, 0], changes[:, 1].astype(np.int64), changes[:, 2].astype(np.int64))
-
-    def write_states(self, times: NDArray[np.float64], idle: NDArray[np.int64], computing: NDArray[np.int64]) -> None:
-        """Add how many hosts idle and compute from some times on, each [change]."""
-        comma = decimals.constant(",", len(times))
-        self._states.write(
-            decimals.join_texts(
-                decimals.significant(times, 9),
-                decimals.constant(",0,0,0,", len(times)),
-                decimals.whole(idle),
-                comma,
-                decimals.whole(computing),
-                decimals.constant("\n", len(times)),
+            times, (idle, computing) = changes[:, 0], changes[:, 1:].T.astype(np.int64)
+            self.write_lines(
+                decimals.join_texts(
+                    decimals.significant(times, 9),
+                    decimals.constant(",0,0,0,", len(times)),
+                    decimals.whole(idle),
+                    decimals.constant(",", len(times)),
+                    decimals.whole(computing),
+                    decimals.constant("\n", len(times)),
+                )
             )
-        )
 
     def finish(
         self,
@@ -310,6 +331,10 @@ class Outputs:
         self._states.finish()
         if self._units is not None:
             self._units.finish()
+
+    def digests(self) -> dict[str, str]:
+        """Return the SHA-256 of the large files, by name, in hexadecimal."""
+        return {table.name: table.digest.hexdigest() for table in (self._jobs, self._states)}
 
     def discard(self) -> None:
         """Remove everything written so far."""

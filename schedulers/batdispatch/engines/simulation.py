@@ -59,6 +59,8 @@ class Outcome(NamedTuple):
     parents: Mapping[str, str] = {}
     #: User of each row's job, object [row], where metrics need nothing else of the jobs; None: they need the jobs.
     users: NDArray[np.object_] | None = None
+    #: SHA-256 of files that were hashed while they were written, by name, in hexadecimal.
+    digests: Mapping[str, str] = {}
 
 
 class Refusal(BatdispatchError):

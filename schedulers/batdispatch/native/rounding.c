@@ -11,12 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From here on neighbouring doubles are further apart than the last digit, so rounding changes nothing. */
-#define COARSE_SIX 0x1p33
-#define COARSE_THREE 0x1p43
-
-/* Return x * scale as the nearest whole number, ties to even; x from 0 to what is coarse for the scale, 1e3 or 1e6. */
-static double nearest(double x, double scale)
+double nearest_whole(double x, double scale)
 {
     double scaled = x * scale;
     double high = 134217729.0 * x;
@@ -37,10 +32,10 @@ static double nearest(double x, double scale)
 
 double round_six(double x)
 {
-    return x < COARSE_SIX ? nearest(x, 1e6) / 1e6 : x;
+    return x < COARSE_SIX ? nearest_whole(x, 1e6) / 1e6 : x;
 }
 
 double round_three(double x)
 {
-    return x < COARSE_THREE ? nearest(x, 1e3) / 1e3 : x;
+    return x < COARSE_THREE ? nearest_whole(x, 1e3) / 1e3 : x;
 }

@@ -3,6 +3,12 @@
 
 #include "export.h"
 
+/* From here on neighbouring doubles are further apart than the last digit, so rounding changes nothing. */
+#define COARSE_SIX 0x1p33
+#define COARSE_THREE 0x1p43
+
+/* Return x * scale as the nearest whole number, ties to even; x from 0 to what is coarse for the scale, 1e3 or 1e6. */
+double nearest_whole(double x, double scale);
 /* Return what Python's round(x, 6) returns, for x from 0 to infinity. */
 EXPORT double round_six(double x);
 /* Return what round(x, 3) returns. */

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cache, cached_property
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from batdispatch.engines.job_rows import Rows
 #: text takes no memory of its own. Either gives a `str` where one of them is asked for.
 Texts = NDArray[Any]
 Floats = NDArray[np.float64]
+
+_TEXT = np.dtypes.StringDType()
 
 
 class ColumnForm(NamedTuple):
@@ -87,7 +89,15 @@ class RunColumns:
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self.job_id)
+        return len(self.submission_time)
+
+    def __getattr__(self, name: str) -> Any:
+        """Make a column that was left until somebody asks for it."""
+        make = vars(self).get("later", {}).get(name)
+        if make is None:
+            raise AttributeError(f"there is no column {name!r}", name=name, obj=self)
+        vars(self)[name] = column = make()
+        return column
 
     @cached_property
     def ran(self) -> NDArray[np.bool_]:
@@ -112,12 +122,24 @@ class RunColumns:
         return RunColumns(**{name: getattr(self, name)[rows] for name in COLUMNS})
 
     @cached_property
+    def held(self) -> NDArray[np.int64]:
+        """Number of hosts of each row's job, int64 [row]; raises as `hosts`, as `pieces` does."""
+        return self.hosts.sizes
+
+    @cached_property
+    def pieces(self) -> NDArray[np.int64]:
+        """Number of runs of consecutive host ids that these make up, int64 [row]."""
+        return self.hosts.runs
+
+    @cached_property
     def hosts(self) -> Intervals:
         """The hosts of each row's job, read once.
 
         Raises:
             InputError: an allocation is malformed; the message names the job.
         """
+        if "hosts" in vars(self).get("later", {}):
+            return cast(Intervals, self.__getattr__("hosts"))
         try:
             return parse_many(self.allocated_resources)
         except InputError as problem:
@@ -127,12 +149,14 @@ class RunColumns:
 
 
 def columns_of(rows: Rows) -> RunColumns:
-    """Return the jobs of a run that was just simulated, equal to what `jobs_file.read_columns` reads of its file."""
+    """Return the jobs of a run that was just simulated, equal to what `jobs_file.read_columns` reads of its file.
+
+    Texts and hosts, which take most of the memory, are made when somebody asks for them.
+    """
     ran = rows.state != FINAL_STATES.index(JobState.REJECTED)
-    columns = RunColumns(
-        job_id=rows.names,
-        workload_name=_shared(rows.workloads),
-        profile=_shared(rows.profiles),
+    columns = RunColumns.__new__(RunColumns)
+    details = cache(rows.details)
+    vars(columns).update(
         submission_time=rows.submission,
         requested_number_of_resources=rows.units,
         requested_time=np.where(rows.walltime < 0, np.inf, rows.walltime),
@@ -144,12 +168,19 @@ def columns_of(rows: Rows) -> RunColumns:
         waiting_time=rows.wait,
         turnaround_time=rows.turnaround,
         stretch=rows.stretch,
-        allocated_resources=rows.allocated,
         consumed_energy=np.where(ran, -1.0, np.nan),
-        metadata=_shared(rows.metadata),
+        held=rows.held,
+        pieces=rows.pieces,
+        later={
+            "job_id": lambda: np.array(details().names, dtype=_TEXT),
+            "workload_name": lambda: _shared(details().workloads),
+            "profile": lambda: _shared(details().profiles),
+            "allocated_resources": lambda: np.array(details().hosts.texts(), dtype=_TEXT),
+            "metadata": lambda: _shared(details().metadata),
+            # They need not be read from their texts.
+            "hosts": lambda: details().hosts,
+        },
     )
-    # They need not be read from their texts.
-    vars(columns)["hosts"] = rows.hosts
     return columns
 
 

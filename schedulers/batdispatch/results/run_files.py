@@ -30,9 +30,10 @@ NAMES = ("jobs.csv", "units.csv", "lineage.csv", *SPARABLE)
 _PACKED = (".xz", ".gz")
 
 
-def digests(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of the content of each file of a run that is in a folder, by name."""
-    return {name: content_digest(folder / name) for name in NAMES if (folder / name).is_file()}
+def digests(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the SHA-256 of the content of each file of a run that is in a folder, by name; some are known already."""
+    there = [name for name in NAMES if (folder / name).is_file()]
+    return {name: known.get(name) or content_digest(folder / name) for name in there}
 
 
 def check_files(folder: Path, noted: Mapping[str, str]) -> None:

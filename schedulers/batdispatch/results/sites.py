@@ -72,7 +72,9 @@ class Sites:
             self._workloads[facts.path] = file.workload()
             return self.users(run)
         places = jobs.user.tolist()
-        return {job: jobs.users[place] for job, place in zip(jobs.ids, places, strict=True) if jobs.users[place]}
+        return {
+            job: jobs.users[place] for job, place in zip(jobs.ids.tolist(), places, strict=True) if jobs.users[place]
+        }
 
     def read_whole(self, run: Run) -> bool:
         """Whether the workload of a run has been read with an object per job."""

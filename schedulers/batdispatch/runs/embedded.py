@@ -63,7 +63,7 @@ def simulate(
         except DeadlockError as problem:
             raise _explained(problem, decider) from None
     about = {"name": "embedded", "version": __version__, "simgrid": None if timer is None else timer.version}
-    return outcome_of(decider, about, engine.messages, outputs.rows())
+    return outcome_of(decider, about, engine.messages, outputs.rows())._replace(digests=outputs.digests())
 
 
 def _explained(problem: DeadlockError, decider: Session | ForeignPeer) -> DeadlockError:

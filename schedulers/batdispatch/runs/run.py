@@ -326,7 +326,7 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
     # As long as the recording is wanted, what belongs to its frames is wanted, too.
     write_decision_times(ended.decision_times if spec.record else [], ended.decision_seconds, out / TIMES)
     result["made_from"] = inputs.made_from
-    result["files"] = digests(out)
+    result["files"] = digests(out, ended.digests)
     write_json(out / RESULT, result)
     return result
 

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.workloads import blocks, read_workload, reader
+from batdispatch.inputs.workloads import read_workload, reader
 from batdispatch.inputs.workloads.columns import JobColumns, NotPlain, columns_of
+from batdispatch.inputs.workloads.text_columns import read_columns
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
+from batdispatch.native import library
 
 PROFILES: dict[str, Any] = {
     "d1": {"type": "delay", "delay": 1.5},
@@ -32,7 +34,7 @@ jobs = st.fixed_dictionaries(
     optional={
         "walltime": st.sampled_from([-1, -1.0, 1, 2.5]),
         "user": st.sampled_from(["ann", "bob", "", 7]),
-        "group": st.sampled_from([1, "g:h", {"a": 1}]),
+        "group": st.sampled_from([1, "g:h", -0.5e-3, None, True, 10**20]),
     },
 )
 
@@ -47,12 +49,17 @@ def in_columns(path: Path) -> JobColumns | NotPlain:
     return WorkloadFile(path).columns()
 
 
+def read_in_c(path: Path) -> JobColumns | None:
+    """The columns that C makes of a file; None where it leaves it to Python."""
+    return reader.read_contents(path).columns()
+
+
 def facts(columns: JobColumns) -> list[Any]:
     """All that columns say, job by job."""
     names = [columns.profiles[each] for each in columns.profile]
     users = [columns.users[each] for each in columns.user]
     arrays = (columns.submission, columns.units, columns.walltime, columns.runtime, columns.code[columns.profile])
-    return list(zip(columns.ids, names, users, *(array.tolist() for array in arrays), strict=True))
+    return list(zip(columns.ids.tolist(), names, users, *(array.tolist() for array in arrays), strict=True))
 
 
 @given(st.lists(st.tuples(st.integers(0, 99), jobs), max_size=9, unique_by=lambda pair: pair[0]), st.integers(1, 4))
@@ -61,7 +68,7 @@ def test_columns_say_what_the_jobs_say(listed: list[tuple[int, dict[str, Any]]],
         patch.setattr(reader, "BLOCK", block)
         path = written(Path(name), [{"id": str(number), **fields} for number, fields in listed])
         file, ordinary = WorkloadFile(path), read_workload(path)
-        plain = file.columns()
+        plain, in_c = file.columns(), read_in_c(path)
         # For the first of the two, the file is read again.
         for again in (file, WorkloadFile(path)):
             for field in ("path", "name", "digest", "nb_res", "batsim", "profiles", "about"):
@@ -74,6 +81,7 @@ def test_columns_say_what_the_jobs_say(listed: list[tuple[int, dict[str, Any]]],
         for job in ordinary.jobs
     ]
     assert facts(plain) == expected
+    assert library.load() is None or not listed or (in_c is not None and facts(in_c) == expected)
     assert len(plain) == file.count == len(ordinary.jobs)
     derived = columns_of(ordinary)
     assert isinstance(derived, JobColumns)
@@ -160,31 +168,67 @@ def test_a_field_that_is_there_twice_is_refused(tmp_path: Path) -> None:
             read(path)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id":"1","subtime":01,"res":1,"profile":"d1"}',
+        '{"id":"1","subtime":-0.0,"res":1,"profile":"d1"}',
+        '{"id":"1","subtime":1.,"res":1,"profile":"d1"}',
+        '{"id":"1","subtime":+1,"res":1,"profile":"d1"}',
+        '{"id":"1","subtime":.5,"res":1,"profile":"d1"}',
+        '{"id":"1","subtime":1e,"res":1,"profile":"d1"}',
+        '{"id":"1","subtime":NaN,"res":1,"profile":"d1"}',
+        '{"id":"1","subtime":1e400,"res":1,"profile":"d1"}',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1","walltime":1e400}',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1","group":1e400}',
+        '{"id":"1","subtime":1,"res":1e0,"profile":"d1"}',
+        '{"id":"1","subtime":1,"res":99999999999999999999999999,"profile":"d1"}',
+        '{"id":"1","subtime":1,"res":2147483648,"profile":"d1"}',
+        '{"id":"\\u0031","subtime":1,"res":1,"profile":"d1"}',
+        '{"id":"é","subtime":1,"res":1,"profile":"d1"}',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1","user":-1}',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1","group":{"a":1}}',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1","group":truth}',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1","contiguous":false}',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1","res":1}',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1","a":1,"a":2}',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1"},',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1"} {}',
+        '{"id":"1","subtime":1,"res":1,"profile":"d1"}\f',
+        '{"id":"1" "subtime":1,"res":1,"profile":"d1"}',
+        '{"id":"1","subtime":1,"res":1}',
+        "[]",
+        "",
+    ],
+)
+@pytest.mark.parametrize("jobs", ["[{usual},{text}]", "[{text},{usual}]"])
+def test_what_is_unusual_or_wrong_is_left_to_python(jobs: str, text: str) -> None:
+    usual = '{"id":"0","subtime":1,"res":1,"profile":"d1"}'
+    together = msgspec.Raw(jobs.replace("{usual}", usual).replace("{text}", text).encode())
+    if library.load() is None:
+        pytest.skip("needs the library")
+    assert read_columns(msgspec.Raw(f"[{usual}]".encode()), PROFILES, frozenset()) is not None
+    assert read_columns(together, PROFILES, frozenset()) is None
+
+
+@given(
+    st.one_of(st.floats(0, 2.0**36), st.decimals(0, 10**9, places=9).map(float)), st.sampled_from(["r", ".17g", "e"])
+)
+def test_numbers_are_those_that_python_reads(number: float, form: str) -> None:
+    text = repr(number) if form == "r" else format(number, form)
+    job = f'[ {{"walltime" : {text} ,"res":3,"id":"x","subtime":{text},"profile":"d9"}}\n]'
+    found = read_columns(msgspec.Raw(job.encode()), PROFILES, frozenset())
+    if library.load() is not None and float(text) > 0:
+        assert found is not None
+        assert found.submission.tolist() == found.walltime.tolist() == [float(text)]
+
+
 def test_runtimes_are_those_of_the_jobs_profiles(tmp_path: Path) -> None:
     found = in_columns(written(tmp_path, [{"id": "1", **JOB}, {"id": "0", **JOB, "profile": "d9"}]))
     assert isinstance(found, JobColumns)
-    assert found.ids == ["0", "1"]
+    assert found.ids.tolist() == ["0", "1"]
     assert found.runtime.tolist() == [9.0, 1.5]
     assert found.runtime.dtype == np.float64
-
-
-def test_jobs_whose_objects_are_alike_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that are not alike are read as before."""
-    slow: list[int] = []
-    one_by_one = reader.read_block
-    monkeypatch.setattr(reader, "read_block", lambda items, *rest: slow.append(len(items)) or one_by_one(items, *rest))
-    alike = [{"id": str(number), **JOB, "group": 1, "user": number % 3} for number in range(9)]
-    found = in_columns(written(tmp_path, alike))
-    assert isinstance(found, JobColumns)
-    assert not slow
-    assert [found.users[user] for user in found.user] == ["0", "1", "2"] * 3
-    # The fields of one job, in another order; then one field that is another.
-    in_columns(written(tmp_path, [*alike, dict(reversed(alike[0].items())) | {"id": "x"}]))
-    assert not slow
-    other = {("team" if name == "group" else name): value for name, value in alike[0].items()} | {"id": "x"}
-    found = in_columns(written(tmp_path, [*alike, other]))
-    assert slow == [10]
-    assert len(found) == 10
 
 
 def test_a_field_twice_in_one_job_does_not_stand_for_one_that_another_lacks(tmp_path: Path) -> None:
@@ -208,22 +252,6 @@ def test_what_all_jobs_say_or_lack_is_noticed(tmp_path: Path, name: str, value: 
             in_columns(path)
     else:
         assert isinstance(in_columns(path), NotPlain)
-
-
-def test_no_more_kinds_of_objects_are_prepared_for_than_is_worth_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[str] = []
-    define = msgspec.defstruct
-    monkeypatch.setattr(msgspec, "defstruct", lambda *given, **more: made.append("") or define(*given, **more))
-    monkeypatch.setattr(reader, "BLOCK", 1)
-    monkeypatch.setattr(reader, "BLOCKS", 1)
-    listed = [{"id": str(number), **JOB, f"own{number % 30}": 0} for number in range(60)]
-    wide = {f"f{number}": 0 for number in range(blocks.MAX_FIELDS)}
-    assert isinstance(in_columns(written(tmp_path, [{"id": "w", **JOB, **wide}])), JobColumns)
-    assert not made
-    assert len(in_columns(written(tmp_path, listed))) == 60
-    assert len(made) == blocks.MAX_KINDS
 
 
 @pytest.mark.parametrize("count", [1, 100])

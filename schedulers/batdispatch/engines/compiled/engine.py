@@ -60,23 +60,24 @@ def run(
         jobs = jobs_of(said, dispatcher)
         schedule = schedule_of(jobs, runs_of(machine), dispatcher, progress)
         version = f"batdispatch {__version__} embedded, {VERSION}"
-        write(outputs, said, machine, jobs, schedule, version=version, seconds=time.perf_counter() - began)
+        rows = write(outputs, said, machine, jobs, schedule, version=version, seconds=time.perf_counter() - began)
     except BaseException:
         outputs.discard()
         raise
     kinds, who = schedule.log % KINDS, schedule.log // KINDS
     ended = who[kinds == ENDS]
     if dispatcher.predictions.exact_requests:
-        dispatcher.predictions.ended_at(jobs.expected[ended].tolist(), (schedule.end - schedule.start)[ended].tolist())
+        dispatcher.predictions.ended_at(jobs.expected[ended], (schedule.end - schedule.start)[ended])
     if progress is not None:
         progress(len(said))
     return Outcome(
         engine={"name": "embedded", "version": __version__, "simgrid": None, "compiled": VERSION},
         messages=schedule.messages,
-        rows=outputs.rows(),
+        rows=rows,
         report=dispatcher.report(),
         rejections=_rejections(machine, said, who[kinds == REJECTS].tolist()),
         users=np.array(said.users, dtype=object)[said.user[who[kinds != STARTS]]],
+        digests=outputs.digests(),
     )
 
 

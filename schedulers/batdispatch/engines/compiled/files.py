@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,14 +13,45 @@ from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.state import KINDS, REJECTS, STARTS, Floats, Ints, Jobs
-from batdispatch.engines.job_rows import EndedJobs
+from batdispatch.engines.job_rows import OUTCOMES, REJECTED, Details, Rows
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.world import HALF_TICK
 from batdispatch.inputs.workloads.columns import JobColumns
-from batdispatch.native.record import call
+from batdispatch.native.record import Record, call, fields_of
+from batdispatch.native.texts import PackedTexts
 
-#: Rows that are made and written together.
-_BLOCK = 1 << 14
+#: Bytes that are made and written together, unless a row is longer; jobs, or changes, that are looked at together.
+_ROOM, _BLOCK = 1 << 20, 1 << 14
+#: Numbers of a row in jobs.csv, without the units.
+_NUMBERS = ("submission", "walltime", "start", "run", "end", "wait", "turnaround", "stretch")
+#: Sums over the rows, and the largest values.
+_SUMS = ("wait", "turnaround", "slowdown")
+
+Writer = Callable[[int, NDArray[np.uint8], Ints], int]
+
+
+class JobRows(Record):
+    """What native/job_rows.c writes rows from, see there."""
+
+    kinds = {
+        **dict.fromkeys(("submission", "walltime", "start", "end"), np.float64),
+        **{"units": np.int64, "profile": np.int32, "hosts_at": np.int64},
+        **dict.fromkeys(("hosts_runs", "first", "last"), np.int32),
+        **{"names": np.uint8, "names_bounds": np.int64, "profiles": np.uint8, "profiles_bounds": np.int64},
+        **{"outcomes": np.uint8, "outcomes_bounds": np.int64},
+        **{"over": np.int64, "state": np.int8, "rejected": int},
+        **{f"row_{name}": np.float64 for name in _NUMBERS},
+        **{f"{name}_sum": float for name in _SUMS},
+        **{f"{name}_most": float for name in _SUMS},
+        "makespan": float,
+    }
+    _fields_ = fields_of(kinds)
+
+    def hold_texts(self, **columns: PackedTexts) -> None:
+        """Point to columns of texts."""
+        for name, texts in columns.items():
+            self.hold(**{name: texts.data})
+            self.hold(**{f"{name}_bounds": texts.bounds})
 
 
 def write(
@@ -29,7 +63,7 @@ def write(
     *,
     version: str,
     seconds: float,
-) -> None:
+) -> Rows | None:
     """Write all files, and give them their names.
 
     Args:
@@ -40,44 +74,101 @@ def write(
         schedule: what became of them.
         version: of what simulated.
         seconds: that this took.
+
+    Returns:
+        The rows of jobs.csv; None: there is none.
     """
-    kinds, who = schedule.log % KINDS, schedule.log // KINDS
-    over = who[kinds != STARTS]
-    state = _states_of(said, jobs, schedule, over, kinds[kinds != STARTS] == REJECTS)
-    for begin in range(0, len(over), _BLOCK):
-        part = slice(begin, begin + _BLOCK)
-        outputs.write(_ended(said, jobs, schedule, over[part], state[part]))
-    changes = kinds != REJECTS
-    starts, who = kinds[changes] == STARTS, who[changes]
-    times = np.where(starts, schedule.start[who], schedule.end[who])
-    computing = np.cumsum(np.where(starts, 1, -1) * jobs.units[who])
-    for begin in range(0, len(who), _BLOCK):
-        part = slice(begin, begin + _BLOCK)
-        outputs.write_states(times[part], machine.size - computing[part], computing[part])
+    log = schedule.log[schedule.log % KINDS != STARTS]
+    over = log // KINDS
+    rows = _write_jobs(outputs, said, jobs, schedule, over, log % KINDS == REJECTS)
+    _write_states(outputs, machine.size, jobs, schedule)
+    ended = over[rows.state != REJECTED]
     outputs.finish(
         version=version,
         scheduling_seconds=0.0,
         simulation_seconds=seconds,
-        times=_machine_times(machine, jobs, schedule, who[~starts]),
+        times=_machine_times(machine, jobs, schedule, ended),
+    )
+    return rows if len(over) else None
+
+
+def _write_jobs(
+    outputs: Outputs, said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints, rejected: NDArray[np.bool_]
+) -> Rows:
+    """Write jobs.csv, in the order in which jobs are over, and return its rows."""
+    table = JobRows(rejected=REJECTED)
+    table.hold(submission=jobs.submission, walltime=jobs.walltime, units=jobs.units, profile=said.profile)
+    table.hold(start=schedule.start, end=schedule.end, hosts_at=schedule.at, hosts_runs=schedule.runs)
+    state = _states_of(said, jobs, schedule, over, rejected)
+    table.hold(first=schedule.first, last=schedule.last, over=over, state=state)
+    table.hold_texts(names=said.ids, profiles=PackedTexts.of(said.profiles), outcomes=PackedTexts.of(OUTCOMES))
+    numbers = {name: np.empty(len(over)) for name in _NUMBERS}
+    table.hold(**{f"row_{name}": column for name, column in numbers.items()})
+    _write_rows(len(over), outputs.write_rows, partial(_rows, table, len(over)))
+    outputs.count_jobs(
+        state,
+        sums={name: getattr(table, f"{name}_sum") for name in _SUMS},
+        most={name: getattr(table, f"{name}_most") for name in _SUMS},
+        makespan=table.makespan,
+    )
+    ran = state != REJECTED
+    return Rows(
+        **numbers,
+        units=jobs.units[over],
+        state=state,
+        # Whole hosts, of which no two free runs are neighbours.
+        held=np.where(ran, jobs.units[over], 0),
+        pieces=np.where(ran, schedule.runs[over], 0).astype(np.int64),
+        details=lambda: _details(said, schedule, over),
     )
 
 
-def _ended(said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints, state: NDArray[np.int8]) -> EndedJobs:
-    """Return jobs that are over, given by rank, with their states."""
+def _rows(table: JobRows, end: int, row: int, out: NDArray[np.uint8], used: Ints) -> int:
+    """Make rows of jobs.csv, see `_write_rows`."""
+    behind: int = call("write_job_rows", table, row, end, out, len(out), used)
+    return behind
+
+
+def _write_states(outputs: Outputs, size: int, jobs: Jobs, schedule: Schedule) -> None:
+    """Write machine_states.csv, block by block: there are two lines a job."""
+    computing = 0
+    for begin in range(0, len(schedule.log), _BLOCK):
+        log = schedule.log[begin : begin + _BLOCK]
+        log = log[log % KINDS != REJECTS]
+        who, starts = log // KINDS, log % KINDS == STARTS
+        times = np.where(starts, schedule.start[who], schedule.end[who])
+        counts = computing + np.cumsum(np.where(starts, jobs.units[who], -jobs.units[who]))
+        computing = int(counts[-1]) if len(counts) else computing
+        _write_rows(len(who), outputs.write_lines, partial(_lines, times, counts, size))
+
+
+def _lines(times: Floats, computing: Ints, size: int, row: int, out: NDArray[np.uint8], used: Ints) -> int:
+    """Make lines of machine_states.csv, see `_write_rows`."""
+    behind: int = call("write_state_rows", times, computing, size, row, len(times), out, len(out), used)
+    return behind
+
+
+def _write_rows(count: int, write: Callable[[memoryview], None], make: Writer) -> None:
+    """Write so many rows, of which `make` makes as many as there is room for, and returns the row behind them."""
+    out, used, row = np.empty(_ROOM, dtype=np.uint8), np.zeros(1, dtype=np.int64), 0
+    while row < count:
+        behind = make(row, out, used)
+        if behind == row:
+            out = np.empty(2 * len(out), dtype=np.uint8)
+        write(out.data[: int(used[0])])
+        row = behind
+
+
+def _details(said: JobColumns, schedule: Schedule, over: Ints) -> Details:
+    """Return names and hosts of jobs that are over, given by rank."""
     # A rejected job has none, wherever its first one would be.
     runs = schedule.runs[over].astype(np.int64)
     row = np.repeat(np.arange(len(over), dtype=np.int32), runs)
     at = np.arange(len(row)) + np.repeat(schedule.at[over] - (np.cumsum(runs) - runs), runs)
-    return EndedJobs(
-        names=[said.ids[rank] for rank in over.tolist()],
+    return Details(
+        names=said.ids.take(over).tolist(),
         workloads=["w0"] * len(over),
         profiles=[said.profiles[each] for each in said.profile[over].tolist()],
-        submission=jobs.submission[over],
-        units=jobs.units[over],
-        walltime=jobs.walltime[over],
-        state=state,
-        start=schedule.start[over],
-        end=schedule.end[over],
         hosts=Intervals(schedule.first[at], schedule.last[at], row, len(over)),
         metadata=[""] * len(over),
     )
@@ -96,27 +187,38 @@ def _states_of(
             JobState.REJECTED,
         ),
     )
-    state = np.where(said.code[said.profile[over]] != 0, failed, success)
+    state = np.where(said.code[said.profile[over]] != 0, np.int8(failed), np.int8(success))
     # As the engine has it: the walltime wins a tie.
     with np.errstate(invalid="ignore"):
         state[schedule.start[over] + jobs.walltime[over] <= schedule.end[over] + HALF_TICK] = killed
     state[rejected] = refused
-    return state.astype(np.int8)
+    return state
 
 
 def _machine_times(machine: Machine, jobs: Jobs, schedule: Schedule, ended: Ints) -> tuple[float, float, float]:
     """Return the seconds that hosts were idle, computed and were away, as `MachineTimes.totals` does."""
-    # Whole numbers of any size, which add up exactly.
-    start, end = _nanoseconds(schedule.start[ended]), _nanoseconds(schedule.end[ended])
-    units = jobs.units[ended].tolist()
-    computing = sum((until - since) * count for since, until, count in zip(start, end, units, strict=True))
+    computing = sum(_computing(jobs, schedule, ended[begin : begin + _BLOCK]) for begin in range(0, len(ended), _BLOCK))
     left = np.zeros(len(ended), dtype=np.int64)
     hosts = np.arange(machine.compute.bit_length() + 1)
     runs = (schedule.at, schedule.runs, schedule.first, schedule.last)
     call("left_last", ended, len(ended), *runs, hosts, len(hosts) - 1, left, result=None)
-    changes = sum(end[index] * int(left[index]) for index in np.flatnonzero(left).tolist())
+    last = np.flatnonzero(left)
+    changes = sum(
+        end * count for end, count in zip(_nanoseconds(schedule.end[ended[last]]), left[last].tolist(), strict=True)
+    )
     # Until its last change a host was idle for as long as it did not compute; one that never computed does not count.
     return (changes - computing) / 1e9, computing / 1e9, 0.0
+
+
+def _computing(jobs: Jobs, schedule: Schedule, ended: Ints) -> int:
+    """Return for how long hosts computed for some jobs, ns times hosts."""
+    start, end = schedule.start[ended], schedule.end[ended]
+    if end.max(initial=0.0) * 1e9 * float(jobs.units[ended].sum()) < 2.0**62:
+        since, until = (np.rint(times * 1e9).astype(np.int64) for times in (start, end))
+        return int((until - since) @ jobs.units[ended])
+    # Of any size where 64 bits may not hold the sum.
+    rows = zip(_nanoseconds(start), _nanoseconds(end), jobs.units[ended].tolist(), strict=True)
+    return sum((end - start) * count for start, end, count in rows)
 
 
 def _nanoseconds(seconds: Floats) -> list[int]:

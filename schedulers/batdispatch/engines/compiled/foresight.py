@@ -20,6 +20,7 @@ from batdispatch.engines.compiled.columns import Glimpse
 from batdispatch.engines.compiled.queue_order import COLUMN, column_of
 from batdispatch.engines.compiled.state import ENDS, KINDS, STARTS, Jobs, Key, State
 from batdispatch.native.record import Record, fields_of
+from batdispatch.native.texts import PackedTexts
 from batdispatch.parts.ordering import Ordering, make_ordering
 
 #: Whoever predicts looks at no hosts.
@@ -41,7 +42,8 @@ class Forecast:
     def __init__(self, jobs: Jobs, dispatcher: Easy, state: State) -> None:
         assert jobs.key is not None
         self._jobs, self._state, self._predictions = jobs, state, dispatcher.predictions
-        said = self._said = msgspec.structs.replace(jobs.said, ids=[f"w0!{name}" for name in jobs.said.ids])
+        ids = PackedTexts.of([f"w0!{name}" for name in jobs.said.ids.tolist()])
+        said = self._said = msgspec.structs.replace(jobs.said, ids=ids)
         self._delay = dispatcher.lateness.delay
         self._ledger = Glimpse(
             {

@@ -42,7 +42,8 @@ def _of_inputs(task: Task, few: int) -> str | None:
     reason = applies.why_never(task.dispatcher, task.platform.machine)
     if reason is not None:
         return reason
+    # They also tell how many there are.
+    jobs = task.workload.columns()
     if task.workload.count < few:
         return f"fewer than {few} jobs are left to Python, which times each decision (--compiled always)"
-    jobs = task.workload.columns()
     return jobs.reason if isinstance(jobs, NotPlain) else applies.why_not(task.dispatcher, jobs)

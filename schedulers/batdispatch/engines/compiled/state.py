@@ -148,8 +148,11 @@ def _with_zeros(numbers: Ints, room: int) -> Counts:
 def make_room(state: State, room: int) -> None:
     """Make room for so many runs of hosts."""
     for name in ("first", "last"):
-        used = state.arrays[name][: state.runs] if state.room else np.zeros(0, dtype=np.int64)
-        state.hold(**{name: _with_zeros(used, room)})
+        # What is never written takes no memory.
+        grown = np.empty(room, dtype=np.int32)
+        if state.room:
+            grown[: state.runs] = state.arrays[name][: state.runs]
+        state.hold(**{name: grown})
     state.room = room
 
 

@@ -16,19 +16,6 @@ from batdispatch.inputs.workloads.names import are_names
 
 #: Jobs of a block: as many objects exist at once, if nobody keeps them.
 BLOCK = 256
-#: Most kinds of objects that `AlikeReader` knows at a time, and most fields of one.
-MAX_KINDS = 8
-MAX_FIELDS = 100
-#: How a field is decoded that says what every job says. A float may be written as a whole number.
-_TYPES: Mapping[str, Any] = {
-    "id": str,
-    "subtime": float,
-    "res": int,
-    "walltime": float,
-    "profile": str,
-    "user": str | int,
-}
-_OPTIONAL = {"walltime", "user"}
 #: What a decoder raises.
 _WRONG = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
@@ -95,70 +82,6 @@ def read_block(
         return None
     columns = _checked(ids, submissions, units, walltimes, names, users, profiles)
     return None if columns is None else Block(columns, jobs)
-
-
-class AlikeReader:
-    """Reads jobs whose objects all have the same fields into columns, in a third of the time of `read_block`.
-
-    The objects are decoded as records that have the fields of the first one. Each record must have them all. There are
-    as many colons in the text as all records together have fields, so no object has a further field or one twice.
-    """
-
-    def __init__(self, decode: Callable[[msgspec.Raw], dict[str, Any]], profiles: Mapping[str, int]) -> None:
-        """Set out.
-
-        Args:
-            decode: of one object.
-            profiles: name -> position.
-        """
-        self._decode = decode
-        self._profiles = profiles
-        self._decoders: dict[tuple[str, ...], Callable[[bytes], list[Any]]] = {}
-
-    def read(self, items: Sequence[msgspec.Raw]) -> Columns | None:
-        """Return jobs as columns, or None if they are not alike, or unusual, be it wrong.
-
-        Whether ids repeat is not looked at.
-
-        Args:
-            items: the jobs' objects, Batsim 4's; at least one.
-        """
-        try:
-            names = tuple(self._decode(items[0]))
-            decode = self._decoder(names)
-            if decode is None:
-                return None
-            text = b"[" + b",".join(items) + b"]"
-            if text.count(b":") != len(items) * len(names):
-                return None
-            jobs = decode(text)
-        except _WRONG:
-            return None
-        return _checked(
-            [job.id for job in jobs],
-            [job.subtime for job in jobs],
-            [job.res for job in jobs],
-            [job.walltime for job in jobs] if "walltime" in names else [-1] * len(jobs),
-            [job.profile for job in jobs],
-            [job.user for job in jobs] if "user" in names else [""] * len(jobs),
-            self._profiles,
-        )
-
-    def _decoder(self, names: tuple[str, ...]) -> Callable[[bytes], list[Any]] | None:
-        """Return the decoder of objects of some fields; None: there is none."""
-        if names not in self._decoders:
-            if not _TYPES.keys() - _OPTIONAL <= set(names) or not KNOWN_FIELDS.isdisjoint(names):
-                return None
-            # Each takes time to make.
-            if len(self._decoders) == MAX_KINDS or len(names) > MAX_FIELDS:
-                return None
-            fields = [
-                (name, _TYPES[name]) if name in _TYPES else (f"_{index}", Any, msgspec.field(name=name))
-                for index, name in enumerate(names)
-            ]
-            record = msgspec.defstruct("Alike", fields, gc=False)
-            self._decoders[names] = msgspec.json.Decoder(list[record]).decode  # type: ignore[valid-type]
-        return self._decoders[names]
 
 
 def _checked(

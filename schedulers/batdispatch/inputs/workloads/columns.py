@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from batdispatch.core.jobs.fields import is_whole_hosts, plain_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.workloads.model import Workload
+from batdispatch.native.texts import PackedTexts
 
 
 class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
@@ -21,8 +22,8 @@ class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
     type ``delay``. Fields that only somebody else reads (such as ``group``) are left out.
     """
 
-    #: Id without the prefix ``w0!``, one text per job.
-    ids: list[str]
+    #: Id without the prefix ``w0!``.
+    ids: PackedTexts
     #: Submission time, s, float64 [job], as in `Job.submission`.
     submission: NDArray[np.float64]
     #: Number of hosts, int64 [job].
@@ -95,7 +96,7 @@ def columns_of(workload: Workload) -> JobColumns | NotPlain:
         users.setdefault(job.user, len(users))
     jobs = workload.jobs
     return JobColumns(
-        ids=[job.id for job in jobs],
+        ids=PackedTexts.of([job.id for job in jobs]),
         submission=np.array([job.submission for job in jobs], dtype=np.float64),
         units=np.array([job.units for job in jobs], dtype=np.int64),
         walltime=np.array([job.walltime for job in jobs], dtype=np.float64),

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from batdispatch.batsim.bounds import check_bounds, most_of_file
 from batdispatch.batsim.v5 import workload as batsim5
@@ -22,14 +20,14 @@ from batdispatch.core.jobs.fields import plain_request, read_fields, read_moment
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import Composition, Profile, check_profile
 from batdispatch.inputs.files import read_all
-from batdispatch.inputs.workloads.blocks import BLOCK, AlikeReader, Block, Columns, read_block
-from batdispatch.inputs.workloads.columns import JobColumns, delays_of
+from batdispatch.inputs.workloads.blocks import BLOCK, Block, Columns, read_block
+from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.inputs.workloads.model import Workload, stem
 from batdispatch.inputs.workloads.names import MAX_NAME, are_names, check_name
+from batdispatch.inputs.workloads.text_columns import read_columns
+from batdispatch.native.library import load
 
 T = TypeVar("T")
-#: Blocks that are read together where all jobs are alike.
-BLOCKS = 16
 _BYTE = re.compile(r"\(byte (\d+)\)")
 #: What stands before a value of an object: a brace or comma, and the name of the field.
 _FIELD = re.compile(rb'[ \t\r\n]*[{,][ \t\r\n]*("(?:[^"\\]++|\\.)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
@@ -68,7 +66,7 @@ def read_workload_into(
         InputError: as for `read_workload`.
     """
     contents = read_contents(Path(path))
-    jobs = collect(contents.reader().read(contents.items, progress))
+    jobs = collect(contents.reader().read(contents.items(), progress))
     return contents.workload([]), jobs
 
 
@@ -79,14 +77,29 @@ class Contents(msgspec.Struct, kw_only=True):
     digest: str
     nb_res: int | None
     batsim: Literal[4, 5]
-    #: Job objects, not decoded.
-    items: list[msgspec.Raw]
+    #: The list of jobs, not decoded.
+    jobs: msgspec.Raw
     profiles: dict[str, dict[str, Any]]
     #: The profiles as they stand there if they are Batsim 5's.
     theirs: dict[str, dict[str, Any]]
     #: The numbers of executors that profiles are made for.
     sizes: Mapping[str, frozenset[int]]
     about: dict[str, Any]
+
+    def items(self) -> list[msgspec.Raw]:
+        """Return the jobs' objects, not decoded.
+
+        Raises:
+            InputError: there is no list of them.
+        """
+        listed: list[msgspec.Raw] = _decode(self.jobs, list[msgspec.Raw], str(self.path), "'jobs'", b"")
+        return listed
+
+    def columns(self) -> JobColumns | None:
+        """Return the jobs as columns, in order of submission; None: any of them is unusual, or nothing is compiled."""
+        if self.batsim == 5 or load() is None:
+            return None
+        return read_columns(self.jobs, self.profiles, frozenset(self.sizes))
 
     def reader(self) -> JobReader:
         """Return a reader of the jobs, for one reading."""
@@ -136,7 +149,6 @@ def read_contents(path: Path) -> Contents:
         if type(nb_res) is not int or not 1 <= nb_res <= hostset.MAX_HOST_ID:
             raise InputError(f"'nb_res' is {_show(nb_res)}, expected a whole number of hosts from 1", source=source)
     profiles, sizes, theirs = _read_profiles(top["profiles"], top["jobs"], source, data)
-    items: list[msgspec.Raw] = _decode(top["jobs"], list[msgspec.Raw], source, "'jobs'", data)
     about = {
         name: _decode(raw, Any, source, f"{name!r}", data)
         for name, raw in top.items()
@@ -147,7 +159,7 @@ def read_contents(path: Path) -> Contents:
         digest=digest,
         nb_res=nb_res,
         batsim=5 if theirs else 4,
-        items=items,
+        jobs=top["jobs"],
         profiles=profiles,
         theirs=theirs,
         sizes=sizes,
@@ -304,7 +316,7 @@ def _read_uses(jobs: msgspec.Raw) -> list[tuple[str, int]]:
 
 
 class JobReader:
-    """Turns job objects into jobs or columns, once; strings and requests that repeat are kept once.
+    """Turns job objects into jobs, once; strings and requests that repeat are kept once.
 
     Usual jobs are read block by block. A block in which any job is unusual, or wrong, is read job by job.
     """
@@ -341,52 +353,6 @@ class JobReader:
         if progress is not None:
             progress(len(items), len(items))
         self._check_links(linked)
-
-    def columns(self, items: list[msgspec.Raw]) -> JobColumns | None:
-        """Return the jobs as columns, in order of submission; None if any of them is unusual."""
-        delay, code = delays_of(self._profiles)
-        users: dict[str, int] = {}
-        ids: list[str] = []
-        parts: list[tuple[NDArray[Any], ...]] = []
-        for block in self._columns(items):
-            if block is None or np.isnan(delay[block.profile]).any():
-                return None
-            ids += block.ids
-            user = np.array([users.setdefault(name, len(users)) for name in block.users], dtype=np.int32)
-            parts.append((block.submission, block.units, block.walltime, block.profile, user))
-        if not parts:
-            return None
-        submission, units, walltime, profile, user = map(np.concatenate, zip(*parts, strict=True))
-        order = _in_order(submission, ids)
-        if order is not None:
-            ids = [ids[row] for row in order.tolist()]
-            submission, units, walltime = submission[order], units[order], walltime[order]
-            profile, user = profile[order], user[order]
-        return JobColumns(
-            ids=ids,
-            submission=submission,
-            units=units,
-            walltime=walltime,
-            profile=profile,
-            profiles=list(self._index),
-            delay=delay,
-            code=code,
-            user=user,
-            users=list(users),
-        )
-
-    def _columns(self, items: list[msgspec.Raw]) -> Iterator[Columns | None]:
-        """Yield jobs as columns, in the order of the file; None for those that are unusual."""
-        alike = AlikeReader(self._decode, self._index)
-        for first in range(0, len(items), BLOCKS * BLOCK):
-            part = items[first : first + BLOCKS * BLOCK]
-            columns = None if self._version5 else alike.read(part)
-            if columns is not None and self._are_usual(columns):
-                yield columns
-                continue
-            for begin in range(0, len(part), BLOCK):
-                block = self._block(part[begin : begin + BLOCK])
-                yield None if block is None else block.columns
 
     def _block(self, items: list[msgspec.Raw]) -> Block | None:
         """Return jobs with ids that no job before has; None: they are unusual."""
@@ -525,15 +491,6 @@ class JobReader:
             if 0 <= seconds < math.inf:
                 return seconds
         raise self._error(place, f"{field!r} is {_missing(value)}, expected seconds, a number from 0")
-
-
-def _in_order(submission: NDArray[np.float64], ids: list[str]) -> NDArray[np.int64] | None:
-    """Return the rows in Batsim's order of submission, as `Workload.sort` has it; None: they are."""
-    step = np.diff(submission)
-    if (step >= 0).all() and all(ids[row] <= ids[row + 1] for row in np.flatnonzero(step == 0).tolist()):
-        return None
-    times = submission.tolist()
-    return np.array(sorted(range(len(ids)), key=lambda row: (times[row], ids[row])), dtype=np.int64)
 
 
 def _missing(value: Any) -> str:

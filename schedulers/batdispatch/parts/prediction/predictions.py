@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.correction import DEFAULT, LEAST, Correction, correct_runtime
-from batdispatch.core.plans.lateness import Lateness, overdue
+from batdispatch.core.plans.lateness import TOLERANCE, Lateness, overdue
 from batdispatch.core.plans.moments import end_of
 from batdispatch.parts.prediction.base import Prediction, make_prediction
 from batdispatch.parts.prediction.requested import Requested
@@ -102,15 +104,19 @@ class Predictions:
             self.prediction.learn(job, runtime, predicted, ended)
         self._fresh.clear()
 
-    def ended_at(self, predicted: Sequence[float], runtimes: Sequence[float]) -> None:
+    def ended_at(self, predicted: NDArray[np.float64], runtimes: NDArray[np.float64]) -> None:
         """Note how long jobs ran that nobody killed, where the requests are taken as they stand.
 
         Args:
-            predicted: seconds that each job was expected to run.
+            predicted: seconds that each job was expected to run, float64 [job].
             runtimes: seconds that each ran, in order of their end.
         """
-        for expected, runtime in zip(predicted, runtimes, strict=True):
-            self._note(expected, runtime)
+        known = predicted < math.inf
+        expected, ran = predicted[known], runtimes[known]
+        self._ended += len(ran)
+        # One by one, as `_note` adds them up.
+        self._error = float(np.add.accumulate(np.concatenate(([self._error], np.abs(expected - ran))))[-1])
+        self._under += int(np.count_nonzero(ran > expected + TOLERANCE))
 
     def _note(self, predicted: float, runtime: float) -> None:
         if predicted < math.inf:

@@ -1,0 +1,73 @@
+/* Numbers as decimal texts, exactly as Python's formats write them; batdispatch.core.hosts.decimals is the twin. */
+#include "decimals.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rounding.h"
+
+enum { MILLION = 1000000 };
+
+char *put_whole(char *out, int64_t number)
+{
+    char digits[20];
+    char *first = digits + sizeof digits;
+    do {
+        *--first = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    size_t length = (size_t)(digits + sizeof digits - first);
+    memcpy(out, first, length);
+    return out + length;
+}
+
+static char *put_millionths(char *out, int64_t millionths)
+{
+    *out++ = '.';
+    for (int64_t place = 5; place >= 0; place--, millionths /= 10)
+        out[place] = (char)('0' + millionths % 10);
+    return out + 6;
+}
+
+char *put_six_digits(char *out, double number, double *read)
+{
+    /* A ratio to a time that is lost beside a late start. */
+    if (!isfinite(number)) {
+        *read = number;
+        memcpy(out, isnan(number) ? "nan" : "inf", 3);
+        return out + 3;
+    }
+    double before = floor(number);
+    int64_t whole = (int64_t)before, rest = 0;
+    *read = number;
+    if (number < COARSE_SIX && number != before) {
+        double millionths = nearest_whole(number, 1e6);
+        *read = millionths / 1e6;
+        whole = (int64_t)millionths / MILLION;
+        rest = (int64_t)millionths % MILLION;
+    } else if (number != before) {
+        /* A multiple of 2^-19, so that the product is exact; and the number is the double closest to its text. */
+        rest = (int64_t)rint((number - before) * 1e6);
+    }
+    return put_millionths(put_whole(out, whole), rest);
+}
+
+/* Write what printf writes, with a point whatever the locale has in its place. */
+static char *put_by_printf(char *out, double number)
+{
+    char text[WIDEST];
+    snprintf(text, sizeof text, "%.9g", number);
+    for (const char *from = text; *from; from++) {
+        if (strchr("0123456789e+-", *from))
+            *out++ = *from;
+        else if (from == text || strchr("0123456789", from[-1]))
+            *out++ = '.';
+    }
+    return out;
+}
+
+char *put_nine_significant(char *out, double number)
+{
+    return number < 1e9 && number == floor(number) ? put_whole(out, (int64_t)number) : put_by_printf(out, number);
+}

@@ -1,0 +1,16 @@
+#ifndef BATDISPATCH_DECIMALS_H
+#define BATDISPATCH_DECIMALS_H
+
+#include <stdint.h>
+
+/* The most bytes that one of the numbers below takes. */
+#define WIDEST 40
+
+/* Write a whole number from 0, and return what is behind it, as all that write do. */
+char *put_whole(char *out, int64_t number);
+/* Write a number from 0 up to 2^62, or one that is none, as "%.6f" does, and store what is read there. */
+char *put_six_digits(char *out, double number, double *read);
+/* Write a number from 0 as "%.9g" does. */
+char *put_nine_significant(char *out, double number);
+
+#endif

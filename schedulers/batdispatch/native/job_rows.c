@@ -1,0 +1,175 @@
+/* Rows of jobs.csv, from the arrays of a simulation that is over. batdispatch.engines.job_rows says what the columns
+ * mean, and writes the same rows of jobs that a kernel did not simulate. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "decimals.h"
+#include "export.h"
+#include "texts.h"
+
+/* Seconds that Batsim writes for a job that took none, and how short that is. */
+#define NO_TIME 1e-5
+#define SHORT 1e-9
+/* Bytes of a row without its names and hosts, and of a run of hosts. */
+enum { FIXED = 8 * WIDEST + 200, RUN = 24 };
+
+/* batdispatch.engines.compiled.files makes it, and has the same fields in the same order. Times are in seconds. */
+typedef struct {
+    /* What is known of the jobs, by rank. */
+    const double *submission;
+    const double *walltime;
+    const double *start;
+    const double *end;
+    const int64_t *units;
+    const int32_t *profile;
+    /* The first run of each job's hosts, and how many there are. */
+    const int64_t *hosts_at;
+    const int32_t *hosts_runs;
+    const int32_t *first;
+    const int32_t *last;
+    /* Names of the jobs by rank, and of the profiles; what stands for success and final state, by state. */
+    const uint8_t *names;
+    const int64_t *names_bounds;
+    const uint8_t *profiles;
+    const int64_t *profiles_bounds;
+    const uint8_t *outcomes;
+    const int64_t *outcomes_bounds;
+    /* By row: the job, and its state; the one of rejected jobs. */
+    const int64_t *over;
+    const int8_t *state;
+    int64_t rejected;
+    /* By row: the numbers as they are read there. */
+    double *row_submission;
+    double *row_walltime;
+    double *row_start;
+    double *row_run;
+    double *row_end;
+    double *row_wait;
+    double *row_turnaround;
+    double *row_stretch;
+    /* Over the rows of jobs that ran, and before anything is rounded. */
+    double wait_sum;
+    double turnaround_sum;
+    double slowdown_sum;
+    double wait_most;
+    double turnaround_most;
+    double slowdown_most;
+    double makespan;
+} JobRows;
+
+/* Write rows from `row` on and before `end`, as many as there is room for; return the row behind the last one, and in
+ * `used` the bytes written. */
+EXPORT int64_t write_job_rows(JobRows *rows, int64_t row, int64_t end, char *out, int64_t room, int64_t *used);
+/* Write lines of machine_states.csv likewise: `computing` hosts of `size` compute from `time` on. */
+EXPORT int64_t write_state_rows(const double *time, const int64_t *computing, int64_t size, int64_t row, int64_t end,
+                                char *out, int64_t room, int64_t *used);
+
+static char *put_number(char *out, double number, double *read)
+{
+    out = put_six_digits(out, number, read);
+    *out++ = ',';
+    return out;
+}
+
+static char *put_times(JobRows *rows, int64_t row, char *out)
+{
+    int64_t job = rows->over[row];
+    double start = rows->start[job], submission = rows->submission[job];
+    double end = rows->end[job] - start < SHORT ? start + NO_TIME : rows->end[job];
+    double run = end - start, wait = start - submission, turnaround = end - submission;
+    double stretch = turnaround / run;
+    rows->wait_sum += wait;
+    rows->turnaround_sum += turnaround;
+    rows->slowdown_sum += stretch;
+    rows->wait_most = fmax(rows->wait_most, wait);
+    rows->turnaround_most = fmax(rows->turnaround_most, turnaround);
+    rows->slowdown_most = fmax(rows->slowdown_most, stretch);
+    rows->makespan = fmax(rows->makespan, end);
+    out = put_number(out, start, rows->row_start + row);
+    out = put_number(out, run, rows->row_run + row);
+    out = put_number(out, end, rows->row_end + row);
+    out = put_number(out, wait, rows->row_wait + row);
+    out = put_number(out, turnaround, rows->row_turnaround + row);
+    return put_number(out, stretch, rows->row_stretch + row);
+}
+
+static char *put_no_times(JobRows *rows, int64_t row, char *out)
+{
+    double *columns[] = {rows->row_start, rows->row_run, rows->row_end,
+                         rows->row_wait, rows->row_turnaround, rows->row_stretch};
+    for (int64_t column = 0; column < 6; column++)
+        columns[column][row] = NAN;
+    return put(out, ",,,,,,");
+}
+
+static char *put_hosts(const JobRows *rows, int64_t job, char *out)
+{
+    int64_t begin = rows->hosts_at[job], behind = begin + rows->hosts_runs[job];
+    for (int64_t run = begin; run < behind; run++) {
+        if (run > begin)
+            *out++ = ' ';
+        out = put_whole(out, rows->first[run]);
+        if (rows->last[run] > rows->first[run]) {
+            *out++ = '-';
+            out = put_whole(out, rows->last[run]);
+        }
+    }
+    return out;
+}
+
+static char *put_row(JobRows *rows, int64_t row, char *out)
+{
+    int64_t job = rows->over[row];
+    bool ran = rows->state[row] != rows->rejected;
+    out = put_text(out, (Texts){rows->names, rows->names_bounds}, job);
+    out = put(out, ",w0,");
+    out = put_text(out, (Texts){rows->profiles, rows->profiles_bounds}, rows->profile[job]);
+    *out++ = ',';
+    out = put_number(out, rows->submission[job], rows->row_submission + row);
+    out = put_whole(out, rows->units[job]);
+    *out++ = ',';
+    if (isinf(rows->walltime[job])) {
+        rows->row_walltime[row] = -1.0;
+        out = put(out, "-1.000000,");
+    } else {
+        out = put_number(out, rows->walltime[job], rows->row_walltime + row);
+    }
+    out = put_text(out, (Texts){rows->outcomes, rows->outcomes_bounds}, rows->state[row]);
+    out = ran ? put_times(rows, row, out) : put_no_times(rows, row, out);
+    if (ran)
+        out = put_hosts(rows, job, out);
+    return put(out, ran ? ",-1.000000,\"\"\n" : ",,\"\"\n");
+}
+
+static int64_t most_bytes(const JobRows *rows, int64_t row)
+{
+    int64_t job = rows->over[row];
+    int64_t names = length_of((Texts){rows->names, rows->names_bounds}, job)
+                    + length_of((Texts){rows->profiles, rows->profiles_bounds}, rows->profile[job]);
+    return FIXED + names + RUN * (int64_t)rows->hosts_runs[job];
+}
+
+int64_t write_job_rows(JobRows *rows, int64_t row, int64_t end, char *out, int64_t room, int64_t *used)
+{
+    char *begin = out;
+    for (; row < end && out - begin + most_bytes(rows, row) <= room; row++)
+        out = put_row(rows, row, out);
+    *used = out - begin;
+    return row;
+}
+
+int64_t write_state_rows(const double *time, const int64_t *computing, int64_t size, int64_t row, int64_t end,
+                         char *out, int64_t room, int64_t *used)
+{
+    char *begin = out;
+    for (; row < end && out - begin + FIXED <= room; row++) {
+        out = put(put_nine_significant(out, time[row]), ",0,0,0,");
+        out = put_whole(out, size - computing[row]);
+        *out++ = ',';
+        out = put_whole(out, computing[row]);
+        *out++ = '\n';
+    }
+    *used = out - begin;
+    return row;
+}
