@@ -34,6 +34,8 @@ NOT_RUN = {
     "pip install": "installs packages; tests/end_to_end installs the wheel",
     "apt-get ": "installs packages",
     "sacct ": "needs a Slurm; tests/end_to_end/test_slurm.py asks a real one where there is one",
+    "scontrol ": "needs a Slurm; tests/inputs/test_sites.py has files such as it prints",
+    "batdispatch compare accounts.txt --slurm": "needs a site's slurm.conf; tests/inputs/test_sites.py has one",
     "nix ": "needs Nix",
     "--nix ": "needs Nix; tests/runs try it with a stand-in",
     "podman ": "needs a container engine",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -41,6 +41,7 @@ class Machine:
         capacity: int64 [compute host, resource].
         licences: what exists once for the whole machine.
         partitions: ids of the compute hosts of each partition that hosts name themselves.
+        features: ids of the compute hosts with each feature.
         queues: the property ``queues``.
         networked: whether the file may tell of a network with more than one router.
     """
@@ -52,6 +53,7 @@ class Machine:
     capacity: Ints
     licences: dict[str, int]
     partitions: dict[str, list[int]]
+    features: dict[str, list[int]]
     queues: dict[str, Any]
     networked: bool
 
@@ -146,10 +148,7 @@ def _machine(hosts: Mapping[str, _Host], roles: Mapping[str, str], version: int,
     exclusive = not any(offers)
     resources = ["host"] if exclusive else list(dict.fromkeys(name for offer in offers for name in offer))
     table = [[1] if exclusive else [offer.get(name, 0) for name in resources] for offer in offers]
-    partitions: dict[str, list[int]] = {}
-    for host, name in enumerate(compute):
-        for partition in hosts[name].properties.get("partition", "").replace(",", " ").split():
-            partitions.setdefault(partition, []).append(host)
+    partitions, features = (_hosts_by_word(compute, hosts, name) for name in ("partition", "features"))
     stated = {name: _first(hosts, [*compute, *storage], name) for name in ("licences", "queues")}
     return Machine(
         names=[*compute, *storage],
@@ -159,9 +158,19 @@ def _machine(hosts: Mapping[str, _Host], roles: Mapping[str, str], version: int,
         capacity=np.array(table, dtype=np.int64),
         licences=_amounts(stated["licences"]),
         partitions=partitions,
+        features=features,
         queues=msgspec.json.decode(stated["queues"] or "{}", type=dict[str, Any]),
         networked=networked,
     )
+
+
+def _hosts_by_word(compute: Sequence[str], hosts: Mapping[str, _Host], name: str) -> dict[str, list[int]]:
+    """Return the ids of the compute hosts with each word in a property."""
+    found: dict[str, list[int]] = {}
+    for host, one in enumerate(compute):
+        for word in hosts[one].properties.get(name, "").replace(",", " ").split():
+            found.setdefault(word, []).append(host)
+    return found
 
 
 def _numeric(name: str) -> tuple[list[tuple[str, int]], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -84,7 +85,35 @@ class Queues:
         """Return the hosts of a job's partition and reservation, bool [compute host]."""
         partition, window = self.class_of(job, "partition"), self.own(job)
         found = np.ones(self._machine.size, dtype=bool) if partition is None else self.hosts[partition["name"]]
-        return found if window is None else found & window.hosts
+        found = found if window is None else found & window.hosts
+        return found if job.constraint is None or not self._machine.features else found & self.having(job)
+
+    def having(self, job: Job) -> NDArray[np.bool_]:
+        """Return the hosts with the features that a job requires, bool [compute host].
+
+        Slurm evaluates from left to right, so each operator gets everything before it in parentheses.
+        """
+        words = re.findall(r"[&|(),]|[^&|(),\s]+", str(job.constraint))
+        stack: list[tuple[NDArray[np.bool_] | None, str]] = [(None, "&")]
+        for word in words:
+            before, sign = stack[-1]
+            if word in "&,|":
+                stack[-1] = (before, "|" if word == "|" else "&")
+            elif word == "(":
+                stack.append((None, "&"))
+            else:
+                mask = self._mask_of_feature(word)
+                if word == ")":
+                    inner = stack.pop()[0]
+                    before, sign = stack[-1]
+                    mask = mask if inner is None else inner
+                joined = mask if before is None else before | mask if sign == "|" else before & mask
+                stack[-1] = (joined, "&")
+        found = stack[-1][0]
+        return np.zeros(self._machine.size, dtype=bool) if found is None else found
+
+    def _mask_of_feature(self, name: str) -> NDArray[np.bool_]:
+        return np.isin(np.arange(self._machine.size), self._machine.features.get(name, []))
 
     def most_nodes(self, job: Job) -> int | None:
         """Return how many nodes a job may have at most by its classes; None: any number."""
@@ -104,6 +133,8 @@ class Queues:
                 return f"asks for {job.limit:g} s, {kind} {one['name']} allows {longest:g} s"
             if most is not None and least_nodes > most:
                 return f"asks for {least_nodes} nodes, {kind} {one['name']} allows {most}"
+        if job.constraint is not None and self._machine.features and not self.hosts_of(job).any():
+            return f"requires {job.constraint}, which no host has that it may use"
         return self._refused_by_reservation(job) if self.windows and job.reservation is not None else ""
 
     def _refused_by_reservation(self, job: Job) -> str:

@@ -46,6 +46,7 @@ class Job(msgspec.Struct, gc=False, kw_only=True):
     qos: Any = None
     reservation: Any = None
     account: Any = None
+    constraint: Any = None
 
     @property
     def limit(self) -> float:

@@ -38,6 +38,10 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     think_times: Let a job that names a preceding job come only when that one has ended in the simulation, and its think
         time has passed (SWF).
     keep_clock: Keep the log's clock instead of starting at 0 s.
+    slurm: Read the machine and its queues from this folder, which holds the site's slurm.conf and gres.conf, or what
+        scontrol show node, scontrol show partition, scontrol show reservation and sinfo print (sacct).
+    partitions: Keep the partitions of the log, and take no machine that lacks one (keep), or let all jobs use all nodes
+        (ignore; sacct).
     """
 
     section: ClassVar[str] = LOGS
@@ -55,6 +59,8 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     submission: Literal["submit", "eligible"] = "submit"
     think_times: bool = False
     keep_clock: bool = False
+    slurm: Annotated[str | None, Form("DIR")] = None
+    partitions: Literal["keep", "ignore"] = "keep"
 
 
 class LogReading(LogOptions, frozen=True, kw_only=True):

@@ -71,8 +71,13 @@ def read_queues(path: Path) -> str:
         checked = msgspec.convert(told, QueuesProperty)
     except msgspec.ValidationError as problem:
         raise InputError(str(problem), source=source) from None
-    said = {key: [_said(one) for one in getattr(checked, key)] for key in told}
-    return msgspec.json.encode(said).decode()
+    return queues_text(checked)
+
+
+def queues_text(queues: QueuesProperty) -> str:
+    """Return queues as the text of the property."""
+    told = {key: [_said(one) for one in entries] for key, entries in msgspec.structs.asdict(queues).items() if entries}
+    return msgspec.json.encode(told).decode()
 
 
 def _entries(value: Any, source: str, kind: str) -> list[dict[str, Any]]:

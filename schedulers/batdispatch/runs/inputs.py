@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.errors import InputError
@@ -17,10 +20,13 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import file_digest, write_whole
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.platforms import Platform, generate, read_platform
+from batdispatch.inputs.sites import SiteDraft, check_partitions, draft_of_use, fit_jobs, with_limits_of
+from batdispatch.inputs.slurm.site import draft_of_folder, read_folder
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 from batdispatch.inputs.workloads.importers import ImportResult, formats, is_workload, read_log
 from batdispatch.inputs.workloads.logs import UNITS, LogInfo
 from batdispatch.inputs.workloads.model import stem
+from batdispatch.inputs.workloads.moments import Clock, time_zone
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.selection import parse_selection
 from batdispatch.runs.listener import Listener
@@ -99,6 +105,13 @@ class Inputs:
         """
         reading = reading or LogReading()
         self._given, self._machine, self._master, self._reading = workload, platform, master, reading
+        #: The folder of the site's Slurm, and what was made of the site; None: there is none.
+        self._slurm = None if reading.slurm is None else read_folder(Path(reading.slurm))
+        self._draft: SiteDraft | None = None
+        if self._slurm is not None and platform is not None:
+            raise InputError("says what the machine is, and so does --platform: state one", source="option --slurm")
+        if self._slurm is not None and not self._slurm.counts_memory and reading.memory is None:
+            self._reading = msgspec.structs.replace(reading, memory="none")
         name = workload.path if isinstance(workload, Workload) else Path(workload)
         self.is_log = not isinstance(workload, Workload) and (is_log(workload, reading) if log is None else log)
         if not self.is_log:
@@ -130,10 +143,15 @@ class Inputs:
         if self._machine is None:
             sized = self._sized(imported)
             write_whole(self.platform, sized.content)
-            listener.note(f"platform {self.platform}: {sized.why}")
+            listener.note("\n  ".join([f"platform {self.platform}: {sized.why}", *sized.inferences]))
+            for warning in sized.warnings:
+                listener.warn(warning)
             if imported is not None and not self._all_fit(imported):
                 imported = self._imported(True, listener.progress)
         if imported is not None:
+            self._check_partitions(imported)
+            if self._draft is not None:
+                fit_jobs(imported.workload, self._draft, imported.report)
             write_workload(imported.workload, self.workload)
             listener.note(f"workload {self.workload}: {imported.report.as_text()}")
             warn_of_overruns(imported, listener.warn)
@@ -143,6 +161,9 @@ class Inputs:
 
     def _sized(self, imported: ImportResult | None) -> SizedPlatform:
         if imported is not None:
+            self._draft = self._drafted(imported)
+            if self._draft is not None:
+                return _of_draft(self._draft)
             return platform_for(imported.workload, imported.report.format, imported.info)
         return platform_for(self._given if isinstance(self._given, Workload) else read_workload(self.workload))
 
@@ -151,6 +172,30 @@ class Inputs:
         machine = read_platform(self.platform, master=self._master).machine if fitting else None
         assert not isinstance(self._given, Workload)
         return read_log_as(self._given, self._reading, machine=machine, follow=follow)
+
+    def _drafted(self, imported: ImportResult) -> SiteDraft | None:
+        """Return the site of a log, as its Slurm or its jobs' nodes tell it; None: nothing does."""
+        reading, keep = self._reading, self._reading.partitions == "keep"
+        workload, info = imported.workload, imported.info
+        if self._slurm is None:
+            return draft_of(workload, imported.report.format, info, partitions=keep)
+        if not info.partitions:
+            raise InputError("goes with the accounts of Slurm (sacct)", source="option --slurm")
+        clock = Clock(time_zone(reading.time_zone) if reading.time_zone else None)
+        origin = float(workload.about["origin"]["time_origin"])
+        draft = draft_of_folder(self._slurm, info.use, clock, origin, shared=is_shared(workload))
+        if not keep:
+            queues = msgspec.structs.replace(draft.queues, partitions=[])
+            return msgspec.structs.replace(draft, queues=queues)
+        return with_limits_of(draft, workload.jobs)
+
+    def _check_partitions(self, imported: ImportResult) -> None:
+        """Refuse a platform without the partitions in which the jobs of a log ran, unless these are to be ignored."""
+        if self._reading.partitions == "ignore" or not imported.info.partitions:
+            return
+        site = read_platform(self.platform, master=self._master).machine.site
+        jobs = Counter(str(job.extra["partition"]) for job in imported.workload.jobs if "partition" in job.extra)
+        check_partitions(jobs, () if site is None else site.partitions, str(self.platform))
 
     def _all_fit(self, imported: ImportResult) -> bool:
         space = space_of(read_platform(self.platform, master=self._master).machine)
@@ -215,21 +260,48 @@ class SizedPlatform(NamedTuple):
     content: bytes
     #: One line: what it is, and why.
     why: str
+    #: Further lines: each thing that was worked out, from what, and how sure it is.
+    inferences: Sequence[str] = ()
+    #: What to doubt, a sentence each.
+    warnings: Sequence[str] = ()
+
+
+def is_shared(workload: Workload) -> bool:
+    """Return whether jobs share hosts."""
+    return not all(is_whole_hosts(job.request) for job in workload.jobs)
+
+
+def draft_of(workload: Workload, kind: str, info: LogInfo, *, partitions: bool = True) -> SiteDraft | None:
+    """Return the site that the jobs of a log were seen to use; None: it does not tell on which nodes they ran.
+
+    Args:
+        workload: made of the log.
+        kind: the log's format.
+        info: what the log tells.
+        partitions: whether its partitions are kept.
+    """
+    if formats()[kind].machine is not None or not info.use.names or info.use.unread:
+        return None
+    return draft_of_use(info.use, shared=is_shared(workload), partitions=partitions)
 
 
 def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None) -> SizedPlatform:
     """Return a platform for a workload: the machine that the log is of, if it is known, else equal hosts.
 
-    There are as many hosts as the log states, else as ran at a time in the log, else as the file's ``nb_res`` says,
-    else as the largest job needs. Hosts that jobs share offer the least that the log allows: what jobs got on one
-    host, what any job needs on one, and, spread evenly, the most that jobs held at a time.
+    If the log tells who used which node, these are the nodes, with what was in use on each, and their partitions. Else
+    there are as many hosts as the log states, else as ran at a time in the log, else as the file's ``nb_res`` says,
+    else as the largest job needs. Hosts that jobs share offer the least that the log allows: what jobs got on one host,
+    what any job needs on one, and, spread evenly, the most that jobs held at a time.
 
     Args:
         workload: the jobs.
         kind: the format of the log that they were made of; empty: they are a workload of Batsim.
         info: what that log tells.
     """
-    shared = not all(is_whole_hosts(job.request) for job in workload.jobs)
+    draft = None if info is None or not kind else draft_of(workload, kind, info)
+    if draft is not None:
+        return _of_draft(draft)
+    shared = is_shared(workload)
     machine = formats()[kind].machine if kind else None
     if shared and machine is not None:
         return SizedPlatform(machine.platform(), f"{machine.name}, the machine that this format is of")
@@ -242,6 +314,12 @@ def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None
     what = f"{hosts:,} equal hosts" + (f" of {text}" if text else "")
     each = " What each offers is the least with which the jobs can have run." if text else ""
     return SizedPlatform(generate.flat(hosts, capacity=text or None), f"{what}: {why}.{each}")
+
+
+def _of_draft(draft: SiteDraft) -> SizedPlatform:
+    names = ", ".join(partition.name for partition in draft.queues.partitions)
+    what = f"{len(draft.nodes):,} nodes" + (f" in partitions {names}" if names else "")
+    return SizedPlatform(draft.platform(), what, [str(one) for one in draft.inferences], draft.warnings)
 
 
 def _capacity(workload: Workload, info: LogInfo | None) -> dict[str, int]:

@@ -137,6 +137,15 @@ def partition(case: Case) -> Faults:
 
 
 @rule("hosts")
+def feature(case: Case) -> Faults:
+    """A job runs on hosts that have the features that it requires."""
+    for row, job in case.that_ran() if case.machine.features else ():
+        hosts = case.compute_hosts(row)
+        for host in [] if job.constraint is None else hosts[~case.queues.having(job)[hosts]].tolist()[:1]:
+            yield Fault(f"lacks what the job requires, {job.constraint}", row, host=case.machine.name(host))
+
+
+@rule("hosts")
 def queue_limit(case: Case) -> Faults:
     """A job keeps within the time and nodes that its partition and quality of service allow."""
     sizes = case.rows.hosts.sizes

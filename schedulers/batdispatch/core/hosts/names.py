@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from batdispatch.core.errors import InputError
 
 #: Most names that one text may stand for.
 MOST = 10_000_000
 _BRACKETS = re.compile(r"\[([0-9,\-]*)\]", re.ASCII)
+_NUMBERED = re.compile(r"(.*?)(\d{1,15})(\D*)", re.ASCII | re.DOTALL)
 
 
 def expand(text: str) -> Iterator[str]:
@@ -35,3 +36,34 @@ def expand(text: str) -> Iterator[str]:
             raise InputError(f"{text[:60]!r} stands for more than {MOST:,} hosts")
         for number in range(int(first), int(last) + 1):
             yield from expand(f"{text[: match.start()]}{number:0{len(first)}d}{text[match.end() :]}")
+
+
+def fold(names: Iterable[str]) -> list[str]:
+    """Return texts that stand for names, sorted, each once: ``login1``, ``n[01-48,60]``."""
+    series: dict[tuple[str, int, str], list[int]] = {}
+    alone = []
+    for name in sorted(set(names)):
+        match = _NUMBERED.fullmatch(name)
+        if match is None:
+            alone.append(name)
+        else:
+            before, number, behind = match.groups()
+            # Numbers of one width, padded or not, make one series: n9 and n10 do not, n09 and n10 do.
+            series.setdefault((before, len(number), behind), []).append(int(number))
+    folded = [f"{before}{_ranges(numbers, width)}{behind}" for (before, width, behind), numbers in series.items()]
+    return sorted([*alone, *folded])
+
+
+def _ranges(numbers: Sequence[int], width: int) -> str:
+    """Return sorted numbers in brackets, or a single one without."""
+    if len(numbers) == 1:
+        return f"{numbers[0]:0{width}d}"
+    parts = []
+    begin = before = numbers[0]
+    for number in [*numbers[1:], -1]:
+        if number != before + 1:
+            first, last = f"{begin:0{width}d}", f"{before:0{width}d}"
+            parts.append(first if begin == before else f"{first}-{last}")
+            begin = number
+        before = number
+    return f"[{','.join(parts)}]"

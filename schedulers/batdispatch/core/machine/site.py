@@ -5,12 +5,13 @@ a recording, knows its site as well:
 
 =============  ========================================================================================================
 ``partition``  the partitions that a host is in, their names separated by spaces or commas
+``features``   what the host has that jobs may require, separated by spaces or commas (`core.machine.features`)
 ``queues``     all that is said beside, as JSON (see `QueuesProperty`); if several hosts state it, they state it alike
 =============  ========================================================================================================
 
-Jobs name a partition, a quality of service and a reservation in their fields ``partition``, ``qos`` and
-``reservation``. A field means something only on a machine whose site says something of that kind: logs have partitions
-of machines that are long gone.
+Jobs name a partition, a quality of service, a reservation and features in their fields ``partition``, ``qos``,
+``reservation`` and ``constraint``. A field means something only on a machine whose site says something of that kind:
+logs have partitions of machines that are long gone.
 
 References:
     Slurm documentation, slurm.conf(5) (PartitionName), https://slurm.schedmd.com/slurm.conf.html; Quality of Service,
@@ -32,6 +33,7 @@ from batdispatch.core.hosts.names import expand
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
+from batdispatch.core.machine.features import CONSTRAINT, FEATURES_PROPERTY, matches
 
 PARTITION_PROPERTY = "partition"
 SITE_PROPERTY = "queues"
@@ -127,10 +129,16 @@ class Site:
         windows: the reservations.
         reserved: mask of the hosts of each reservation, by its name.
         compute: mask of all hosts that run jobs.
+        features: mask of the hosts with each feature, by its name.
     """
 
     def __init__(
-        self, told: QueuesProperty, by_property: Mapping[str, int], hosts: Mapping[str, int], compute: int
+        self,
+        told: QueuesProperty,
+        by_property: Mapping[str, int],
+        hosts: Mapping[str, int],
+        compute: int,
+        features: Mapping[str, int] = {},
     ) -> None:
         """Check what was said.
 
@@ -139,6 +147,7 @@ class Site:
             by_property: mask of the hosts that name a partition, by its name.
             hosts: host name -> id.
             compute: mask of the hosts that run jobs.
+            features: mask of the hosts with each feature, by its name.
 
         Raises:
             InputError: something is said twice, out of bounds, or of no host.
@@ -157,6 +166,8 @@ class Site:
                 raise InputError(f"partition {name!r} has no host")
             self.hosts[name] = mask
         self.compute = compute
+        self.features = dict(features)
+        self._constrained: dict[str, int] = {}
         self.windows = tuple(told.reservations)
         self._windows = {window.name: window for window in self.windows}
         self.reserved = {window.name: self._reserved(window, hosts) for window in self.windows}
@@ -222,7 +233,28 @@ class Site:
             least = _least_nodes(job.request, exclusive)
             if found.max_nodes is not None and least > found.max_nodes:
                 return f"asks for {least} nodes, {kind} {found.name} allows {found.max_nodes}"
+        if self.features and CONSTRAINT in job.extra and not self._hosts_of(job):
+            return f"requires {str(job.extra[CONSTRAINT])[:60]!r}, which no host has that it may use"
         return self._refused_by_reservation(job) if self.windows and "reservation" in job.extra else ""
+
+    def _hosts_of(self, job: Job) -> int:
+        """Return the mask of the hosts of a job's partition and reservation that have what it requires."""
+        partition = self.partition_of(job)
+        mask = self.compute if partition is None else self.hosts[partition.name]
+        if self.windows and "reservation" in job.extra:
+            mask &= self.reserved.get(str(job.extra["reservation"]), -1)
+        if self.features and CONSTRAINT in job.extra:
+            mask &= self._having(str(job.extra[CONSTRAINT]))
+        return mask
+
+    def _having(self, text: str) -> int:
+        """Return the mask of the hosts with what a constraint requires; none if it cannot be read."""
+        if text not in self._constrained:
+            try:
+                self._constrained[text] = matches(text, self.features, self.compute)
+            except ValueError:
+                self._constrained[text] = 0
+        return self._constrained[text]
 
     def _refused_by_reservation(self, job: Job) -> str:
         name = str(job.extra["reservation"])
@@ -260,9 +292,7 @@ class Site:
     def fitted(self, job: Job, exclusive: bool) -> Job:
         """Return a job that asks, beside all else, for hosts of its partition and reservation, within limits."""
         partition, qos = self.partition_of(job), self.qos_of(job)
-        mask = self.compute if partition is None else self.hosts[partition.name]
-        if self.windows and "reservation" in job.extra:
-            mask &= self.reserved.get(str(job.extra["reservation"]), -1)
+        mask = self._hosts_of(job)
         bounds = [one.max_nodes for one in (partition, qos) if one is not None and one.max_nodes is not None]
         sizes, most = job.request.sizes, min(bounds, default=None)
         if exclusive and sizes is not None and most is not None and sizes.least <= most < sizes.most:
@@ -312,15 +342,19 @@ def site_of(hosts: Sequence[HostLike], compute: int) -> Site | None:
         InputError: what they tell is wrong or contradicts itself.
     """
     by_property: dict[str, list[int]] = {}
+    having: dict[str, list[int]] = {}
     texts: dict[str, str] = {}
     for host in hosts:
         properties = host.properties
         if PARTITION_PROPERTY in properties and compute >> host.id & 1:
             for name in filter(None, _BETWEEN.split(properties[PARTITION_PROPERTY])):
                 by_property.setdefault(name, []).append(host.id)
+        if FEATURES_PROPERTY in properties and compute >> host.id & 1:
+            for name in filter(None, _BETWEEN.split(properties[FEATURES_PROPERTY])):
+                having.setdefault(name, []).append(host.id)
         if SITE_PROPERTY in properties:
             texts.setdefault(properties[SITE_PROPERTY], host.name)
-    if not (by_property or texts):
+    if not (by_property or texts or having):
         return None
     if len(texts) > 1:
         raise InputError(f"hosts {' and '.join(texts.values())} state different queues")
@@ -330,8 +364,8 @@ def site_of(hosts: Sequence[HostLike], compute: int) -> Site | None:
             told = msgspec.json.decode(text, type=QueuesProperty)
         except (msgspec.MsgspecError, RecursionError) as problem:
             raise InputError(f"host {name}: its queues are no description of any: {problem}") from None
-    named = {name: hostset.mask_of(ids) for name, ids in by_property.items()}
-    return Site(told, named, {host.name: host.id for host in hosts}, compute)
+    named, features = ({name: hostset.mask_of(ids) for name, ids in each.items()} for each in (by_property, having))
+    return Site(told, named, {host.name: host.id for host in hosts}, compute, features)
 
 
 def _mask(names: Sequence[str], hosts: Mapping[str, int], compute: int, what: str) -> int:

@@ -217,7 +217,7 @@ def _node(entry: Entry) -> NodeLine:
         threads_per_core=threads,
         memory=_get(told, "RealMemory", Setting.whole, None),
         features=features,
-        gres=_get(told, "Gres", _gres, {}),
+        gres=_get(told, "Gres", read_gres_setting, {}),
         weight=_get(told, "Weight", Setting.whole, 1),
         state=_get(told, "State", _capitals, "UNKNOWN"),
     )
@@ -234,7 +234,12 @@ def _capitals(setting: Setting) -> str:
     return setting.value.upper()
 
 
-def _gres(setting: Setting) -> Mapping[str, int]:
+def read_gres_setting(setting: Setting) -> Mapping[str, int]:
+    """Return the generic resources of a node, types added up.
+
+    Raises:
+        InputError: the text is no list of them.
+    """
     if setting.value.upper() in ("", "(NULL)", "NONE"):
         return {}
     total: dict[str, int] = {}

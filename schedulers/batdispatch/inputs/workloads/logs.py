@@ -24,6 +24,7 @@ from batdispatch.core.jobs.request import Dependency, Request
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.model import Workload, stem
+from batdispatch.inputs.workloads.node_use import NodeUse
 from batdispatch.inputs.workloads.overruns import Overruns
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.writer import number
@@ -66,6 +67,10 @@ class LogInfo(msgspec.Struct):
     capacity: dict[str, int] = {}
     #: Most units, and most of each resource, that jobs held at a time; empty: the log does not tell when jobs started.
     peak: dict[str, int] = {}
+    #: How many jobs ran in each partition of the machine; empty: its partitions, if it had any, are not told.
+    partitions: dict[str, int] = {}
+    #: What each node was used for, where the log tells.
+    use: NodeUse = msgspec.field(default_factory=NodeUse)
     overruns: Overruns = msgspec.field(default_factory=Overruns)
     #: When each job of the workload started in the log, s on the workload's clock, float64 [job]; nan: unknown.
     starts: NDArray[np.float64] = msgspec.field(default_factory=lambda: np.zeros(0))

@@ -14,7 +14,7 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -62,17 +62,19 @@ def read_sacct(
 
     for columns, fields, line in read_lines(path, report, conclude, progress):
         reader.take(columns, fields, line)
-    yield from _Jobs(reader, options, report).jobs()
     reader.conclude()
+    yield from _Jobs(reader, options, report, info.use.whole).jobs()
     report.notes.extend(reader.remarks())
 
 
 class _Jobs:
     """Makes jobs of records."""
 
-    def __init__(self, reader: RecordReader, options: LogOptions, report: ImportReport) -> None:
+    def __init__(self, reader: RecordReader, options: LogOptions, report: ImportReport, whole: Collection[str]) -> None:
         self._records = reader.records
         self._options, self._report = options, report
+        #: Partitions whose jobs have their nodes to themselves.
+        self._whole = whole
 
     def jobs(self) -> Iterator[LogJob]:
         """Yield the jobs."""
@@ -192,6 +194,10 @@ class _Jobs:
         extra.update(request)
         if "partition" in extra:
             extra["queue"] = extra["partition"]
+        stay = record.stay
+        if demand and stay and stay.partition in self._whole and record.totals.cores < stay.amounts["core"]:
+            report.change("had nodes to themselves, with more cores than asked for: they take whole nodes", name)
+            extra["whole_nodes"] = True
         return LogJob(
             id=name,
             submission=submission,

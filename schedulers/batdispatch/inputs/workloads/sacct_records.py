@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -11,18 +12,21 @@ from typing import Any, Literal, NoReturn
 import msgspec
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.machine.features import CONSTRAINT
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.logs import LogInfo, check_processors_per_host
 from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
+from batdispatch.inputs.workloads.node_use import Stay, use_of
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.sacct_lines import HOW, Columns
 from batdispatch.inputs.workloads.slurm_texts import (
     NOTHING_AWAITED,
     AwaitedJobs,
-    Hosts,
     Tres,
     asks_for_whole_nodes,
+    constraint_of,
     read_array_limit,
+    read_constraint,
     read_count,
     read_dependency,
     read_gres,
@@ -72,6 +76,8 @@ class Record(msgspec.Struct, gc=False):
     totals: Totals
     awaited: AwaitedJobs
     extra: dict[str, Any]
+    #: None: the record does not tell on which nodes it ran, or it never did.
+    stay: Stay | None = None
 
 
 class RecordReader:
@@ -96,7 +102,6 @@ class RecordReader:
         self._columns: Columns | None = None
         self.steps: dict[str, int] = {}
         self.records: list[Record] = []
-        self._hosts = Hosts()
         self._tres: dict[str, Tres] = {}
         self._texts: dict[str, str] = {}
         self._line = 0
@@ -188,9 +193,17 @@ class RecordReader:
                 together = read_array_limit(fields[index])
             if "--exclusive" in fields[index] and self._units == "cores" and asks_for_whole_nodes(fields[index]):
                 extra["whole_nodes"] = True
+        if constraint := self._constraint(fields):
+            extra[CONSTRAINT], less = read_constraint(constraint)
+            if less:
+                self._report.change("require features of numbers of nodes, or one of several: of each node", job)
+        index = self._at("suspended")
+        if index >= 0 and started and fields[index].strip("0:-"):
+            self._report.change("were suspended for a while: they run on in the simulation", job)
         array, _, task = job.partition("_")
         if task:
             extra["array"] = {"id": array, "index": int(task), **({"limit": together} if together else {})}
+        totals = self._totals(fields, job, started=started)
         raw = fields[self._at("jobidraw")] if self._at("jobidraw") >= 0 else ""
         return Record(
             job=job,
@@ -204,10 +217,34 @@ class RecordReader:
             started=started,
             elapsed=elapsed,
             limit=self._limit(fields, job),
-            totals=self._totals(fields, job, started=started),
+            totals=totals,
             awaited=awaited,
             extra=extra,
+            stay=self._stay(fields, (start, elapsed), totals, extra.get("partition", "")) if started else None,
         )
+
+    def _constraint(self, fields: list[str]) -> str:
+        """Return the features that a job required, by its column or its submit line."""
+        index, line = self._at("constraints"), self._at("submitline")
+        if index >= 0:
+            return fields[index]
+        return constraint_of(fields[line]) if line >= 0 and ("-C" in fields[line] or "--con" in fields[line]) else ""
+
+    def _stay(self, fields: list[str], time: tuple[float, float], totals: Totals, partition: str) -> Stay | None:
+        """Return the time of a job on its nodes; None: these are not told."""
+        index = self._at("nodelist")
+        text = fields[index] if index >= 0 else ""
+        if not text or text.startswith(("None", "(null)")):
+            return None
+        allocated = self._resources(fields, "alloctres")
+        # What a job is simulated with has to fit, also where the log tells more of what it asked for than of what it
+        # got; its memory is counted in whole MiB for each core.
+        memory = -(-totals.memory // max(totals.cores, 1)) * totals.cores
+        cores = allocated.cores or self._number(fields, "alloccpus") or self._number(fields, "ncpus")
+        amounts = {"core": max(cores, totals.cores), "memory": max(allocated.memory if self._memory else 0, memory)}
+        for name in {*allocated.gres, *totals.others}:
+            amounts[name] = max(allocated.gres.get(name, 0), totals.others.get(name, 0))
+        return Stay(self._texts.setdefault(text, text), *time, amounts, partition)
 
     def _started(self, fields: list[str], state: str, start: float, elapsed: float) -> bool:
         """Return whether a job got nodes; the start of one that was cancelled while it waited is when it was."""
@@ -267,7 +304,7 @@ class RecordReader:
         given_nodes = allocated.nodes or self._number(fields, "allocnodes")
         asked_nodes = requested.nodes or self._number(fields, "reqnodes")
         nodes = given_nodes or self._number(fields, "nnodes") or asked_nodes
-        self._note_machine(fields, allocated, given_cores, nodes)
+        self._note_machine(allocated, given_cores, nodes)
         if started and asked_cores and given_cores and asked_cores != given_cores:
             self._report.change(
                 f"with requested and allocated cores that differ: {self._options.size} taken (--size)", job
@@ -330,11 +367,8 @@ class RecordReader:
                     self._refuse(_proper(column), fields[index], "resources of a node such as gpu:2")
         return {}
 
-    def _note_machine(self, fields: list[str], allocated: Tres, cores: int, nodes: int) -> None:
-        """Learn from what a job was given how many hosts there are and what each has at least."""
-        index = self._at("nodelist")
-        if index >= 0 and fields[index] and not fields[index].startswith("None"):
-            self._hosts.add(fields[index])
+    def _note_machine(self, allocated: Tres, cores: int, nodes: int) -> None:
+        """Learn from what a job was given what a host has at least."""
         if nodes and cores:
             offers = {"core": cores, "memory": allocated.memory if self._memory else 0, **allocated.gres}
             for name, amount in offers.items():
@@ -350,14 +384,16 @@ class RecordReader:
         return found + self._clock.remarks()
 
     def conclude(self) -> None:
-        """Say what the account tells of the machine."""
+        """Say what the account tells of the machine, by the nodes that jobs used."""
+        self._info.use = use_of([record.stay for record in self.records if record.stay is not None])
         self._info.dated = True
         if self._options.time_zone:
             self._info.about["TimeZoneString"] = self._options.time_zone
-        hosts = self._hosts.count()
-        if 0 < hosts < 10_000_000 and not self._hosts.unread:
-            self._info.hosts = hosts
-            self._info.why = f"{hosts:,} names of nodes in NodeList"
+        named = (record.extra.get("partition") for record in self.records if record.started)
+        self._info.partitions = dict(Counter(name for name in named if name))
+        if self._info.use.names and not self._info.use.unread:
+            self._info.hosts = len(self._info.use.names)
+            self._info.why = f"{self._info.hosts:,} names of nodes in NodeList"
 
 
 def _proper(column: str) -> str:

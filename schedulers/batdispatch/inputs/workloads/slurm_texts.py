@@ -139,56 +139,6 @@ def read_limit(text: str, *, minutes: bool) -> float | None:
     return read_duration(text)
 
 
-_HOSTS = re.compile(r"([^\[\],]*)\[([\d,\-]+)\]([^\[\],]*)|([^\[\],]+)", re.ASCII)
-_NUMBERED = re.compile(r"(.*?)(\d{1,15})", re.ASCII | re.DOTALL)
-
-
-class Hosts:
-    """The distinct hosts of many lists such as ``n[1-4,7],login1``, counted without being written out."""
-
-    def __init__(self) -> None:
-        self._lists: set[str] = set()
-        #: (what stands before the number, its width where it is padded, what stands behind) -> ranges.
-        self._ranges: dict[tuple[str, int, str], set[tuple[int, int]]] = {}
-        #: Whether a list could not be read, so that there are more hosts than are counted.
-        self.unread = False
-
-    def add(self, text: str) -> None:
-        """Add the hosts of a list."""
-        if text in self._lists:
-            return
-        self._lists.add(text)
-        for piece in split_list(text):
-            match = _HOSTS.fullmatch(piece)
-            if match is None:
-                self.unread = True
-                return
-            before, numbers, behind, name = match.groups()
-            for part in numbers.split(",") if name is None else [""]:
-                if name is None:
-                    first, dash, last = part.partition("-")
-                    last = last if dash else first
-                else:
-                    single = _NUMBERED.fullmatch(name)
-                    before, first = (single[1], single[2]) if single else (name, "0")
-                    behind, last = "", first
-                if not (first.isdigit() and last.isdigit()) or max(len(first), len(last)) > 15:
-                    self.unread = True
-                    return
-                width = len(first) if first.startswith("0") and len(first) > 1 else 0
-                self._ranges.setdefault((before, width, behind), set()).add((int(first), int(last)))
-
-    def count(self) -> int:
-        """Return the number of distinct hosts."""
-        total = 0
-        for ranges in self._ranges.values():
-            beyond = -1
-            for first, last in sorted(ranges):
-                total += max(last - max(first, beyond) + 1, 0)
-                beyond = max(beyond, last + 1)
-        return total
-
-
 def split_list(text: str) -> Iterator[str]:
     """Yield the parts of a list between commas that stand in no brackets."""
     depth, begin = 0, 0
@@ -259,6 +209,26 @@ def read_dependency(submit_line: str) -> AwaitedJobs:
                 else:
                     jobs.append(Dependency(name, "afterok" if match[1] == "afterok" else "afterany"))
     return AwaitedJobs(tuple(dict.fromkeys(jobs)), tuple(dict.fromkeys(arrays)), others, alone)
+
+
+_CONSTRAINT = re.compile(r"\s(?:--constraint(?:=|\s+)|-C\s*=?)(\S+)", re.ASCII)
+#: A number of nodes behind a feature, and brackets within which all nodes have to have the same feature.
+_NUMBERS = re.compile(r"\*\d+|[\[\]'\"]", re.ASCII)
+
+
+def read_constraint(text: str) -> tuple[str, bool]:
+    """Return the features that a constraint requires of each node, and whether that is less than it says.
+
+    Numbers of nodes (``a*2``), and that all nodes have the same feature (``[a|b]``), are left out.
+    """
+    plain = _NUMBERS.sub("", text)
+    return plain, plain != text.strip("'\"")
+
+
+def constraint_of(submit_line: str) -> str:
+    """Return what the last ``--constraint`` of a submit line says; what stands in ``--wrap`` is no option."""
+    found = _CONSTRAINT.findall(submit_line.partition(" --wrap")[0])
+    return str(found[-1]) if found else ""
 
 
 def read_array_limit(submit_line: str) -> int:

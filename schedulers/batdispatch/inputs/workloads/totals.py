@@ -49,8 +49,8 @@ def demand_of(
     """Return what a job asks for.
 
     In whole hosts: its nodes, or its cores over `per_host`. In cores: a unit is a core with its share of the memory,
-    rounded up; other resources are asked for on each of its nodes, if they divide evenly over them. Otherwise a unit is
-    one of these resources with its share of the cores.
+    rounded up; other resources are asked for on each of its nodes, if they divide evenly over them or are fewer than
+    the nodes. Otherwise a unit is one of these resources with its share of the cores.
 
     Args:
         totals: of the job.
@@ -78,8 +78,12 @@ def demand_of(
         if nodes and all(amount % nodes == 0 for amount in totals.others.values()):
             fields["per_node"] = {resource: amount // nodes for resource, amount in totals.others.items()}
             fields["nodes"] = nodes
+        elif nodes > (parts := min(count, math.gcd(*totals.others.values()))):
+            # A unit with one of them would be larger than what any of its nodes gave to the job.
+            fields["per_node"] = {resource: -(-amount // nodes) for resource, amount in totals.others.items()}
+            fields["nodes"] = nodes
+            report.change("with GPUs (or the like) on some of its nodes only: asked for on each of them", name)
         else:
-            parts = min(count, math.gcd(*totals.others.values()))
             each = {"core": -(-count // parts)}
             each |= {resource: -(-amount // parts) for resource, amount in totals.others.items()}
             report.change("with GPUs (or the like) that do not divide evenly over its nodes: placed anywhere", name)

@@ -1,0 +1,280 @@
+"""The machine of a site and its queues, worked out from accounts, and the platform file that says both.
+
+What is worked out is said: what it is, from what, and how sure that is, a line each (`Inference`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from lxml import etree
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.names import fold
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.features import FEATURES_PROPERTY
+from batdispatch.core.machine.machine import CAPACITY_PROPERTY
+from batdispatch.core.machine.site import SITE_PROPERTY, Partition, QueuesProperty
+from batdispatch.inputs.platforms.generate.document import Links, render
+from batdispatch.inputs.queues import queues_text
+from batdispatch.inputs.workloads.model import Workload
+from batdispatch.inputs.workloads.node_use import NodeUse
+from batdispatch.inputs.workloads.report import ImportReport
+
+#: Share of alike nodes that must have reached an amount for it to be the size of a class of nodes.
+_CLASS = 0.05
+#: Share of a machine that was never in use at a time, from which its size is doubted.
+_IDLE = 0.1
+#: Chance that the next job of a partition runs on a node that none of its jobs ran on, up to which its nodes are known.
+_SURE, _LIKELY = 0.001, 0.05
+
+_LINKS = Links()
+
+Sure = Literal["sure", "likely", "a guess"]
+
+
+class Inference(NamedTuple):
+    """One thing that was worked out."""
+
+    what: str
+    source: str
+    sure: Sure
+
+    def __str__(self) -> str:
+        """Return it as a line."""
+        return f"{self.what} (from {self.source}; {self.sure})"
+
+
+class SiteNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node of a site.
+
+    Attributes:
+        name: of the host.
+        capacity: what it offers, by resource; empty: whole hosts are given out.
+        features: what jobs may require of it.
+    """
+
+    name: str
+    capacity: Mapping[str, int] = {}
+    features: tuple[str, ...] = ()
+
+
+class SiteDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine with its queues.
+
+    Attributes:
+        nodes: in order of their names.
+        queues: partitions and the like.
+        inferences: how all this is known.
+        warnings: what to doubt, a sentence each.
+        exclusive: partitions whose jobs get whole nodes.
+    """
+
+    nodes: Sequence[SiteNode]
+    queues: QueuesProperty
+    inferences: Sequence[Inference] = ()
+    warnings: Sequence[str] = ()
+    exclusive: frozenset[str] = frozenset()
+
+    def platform(self) -> bytes:
+        """Return the platform file."""
+        return named_platform(self.nodes, self.queues)
+
+
+# ---------------------------------------------------------------------- from accounts alone
+
+
+def draft_of_use(use: NodeUse, *, shared: bool, partitions: bool = True) -> SiteDraft:
+    """Return the machine that jobs of a log were seen to use.
+
+    Args:
+        use: of the nodes.
+        shared: whether jobs share hosts; otherwise hosts have no capacities.
+        partitions: whether its partitions are kept.
+    """
+    everywhere = all(use.partition_of(node) for node in range(len(use.names)))
+    inferences: list[Inference] = []
+    none: dict[str, int] = {}
+    capacity = _capacities(use, inferences) if shared else [none] * len(use.names)
+    nodes = [SiteNode(name=name, capacity=each) for name, each in zip(use.names, capacity, strict=True)]
+    queues = QueuesProperty()
+    # A single partition with all nodes restricts nothing.
+    if partitions and (len(use.uses) > 1 or not everywhere):
+        queues = QueuesProperty(partitions=[_partition(use, name, inferences) for name in sorted(use.uses)])
+    return SiteDraft(
+        nodes=sorted(nodes, key=lambda node: node.name),
+        queues=queues,
+        inferences=inferences,
+        warnings=unused_together(nodes, use) if shared else (),
+    )
+
+
+def _partition(use: NodeUse, name: str, inferences: list[Inference]) -> Partition:
+    """Return a partition with the nodes that its jobs used.
+
+    The chance that its next job uses a node that none used before is estimated by the share of uses that are the only
+    ones of their node (I. J. Good, "The population frequencies of species", Biometrika 40, 1953).
+    """
+    uses = use.uses[name]
+    unseen = float((uses == 1).sum()) / float(uses.sum())
+    hosts = fold(use.names[node] for node in np.flatnonzero(uses).tolist())
+    sure: Sure = "sure" if unseen <= _SURE else "likely" if unseen <= _LIKELY else "a guess"
+    what = f"partition {name} has {int((uses > 0).sum()):,} nodes, {','.join(hosts)}"
+    inferences.append(Inference(what, f"Partition and NodeList of {use.jobs[name]:,} jobs", sure))
+    return Partition(name=name, hosts=hosts)
+
+
+def _capacities(use: NodeUse, inferences: list[Inference]) -> list[dict[str, int]]:
+    """Return what each node offers: what was in use on it at a time, or on nodes that are alike.
+
+    Nodes are alike if jobs of the same partition use them most and they have the same kinds of devices. An amount that
+    some share of them reached is the size of a class, and a node that was never used so far is of the next larger one.
+    """
+    kinds = sorted(name for name in use.peak if name not in ("core", "memory"))
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for node in range(len(use.names)):
+        groups.setdefault((use.partition_of(node), *(use.peak[kind][node] > 0 for kind in kinds)), []).append(node)
+    found: list[dict[str, int]] = [{} for _ in use.names]
+    for group in groups.values():
+        sizes = {name: _levels(use.peak[name][group].tolist()) for name in ("core", *kinds)}
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for node in group:
+            key = tuple(min(one for one in sizes[name] if one >= use.peak[name][node]) for name in sizes)
+            alike.setdefault(key, []).append(node)
+        for key, nodes in sorted(alike.items()):
+            offer = {name: amount for name, amount in zip(sizes, key, strict=True) if amount}
+            if memory := int(use.peak["memory"][nodes].max()):
+                offer["memory"] = memory
+            for node in nodes:
+                found[node] = offer
+            reached = sum(
+                all(use.peak[name][node] == size for name, size in zip(sizes, key, strict=True)) for node in nodes
+            )
+            inferences.append(_inference(use, nodes, offer, reached))
+    return found
+
+
+def _levels(amounts: Sequence[int]) -> list[int]:
+    """Return the amounts that make classes of nodes."""
+    count = Counter(amounts)
+    return [amount for amount in count if amount == max(count) or count[amount] >= max(2, _CLASS * len(amounts))]
+
+
+def _inference(use: NodeUse, nodes: Sequence[int], offer: Mapping[str, int], reached: int) -> Inference:
+    what = f"{','.join(fold(use.names[node] for node in nodes))}: at least {amounts_text(offer)} each"
+    by = "" if reached == len(nodes) else f", in full on {reached:,} of {len(nodes):,}"
+    sure: Sure = "likely" if reached == len(nodes) else "a guess"
+    return Inference(what, f"the most that was in use on each at a time (AllocTRES, NodeList){by}", sure)
+
+
+def amounts_text(amounts: Mapping[str, int]) -> str:
+    """Return amounts as a platform file states them."""
+    return " ".join(f"{name}={amount}" for name, amount in amounts.items())
+
+
+def unused_together(nodes: Iterable[SiteNode], use: NodeUse) -> list[str]:
+    """Say which capacities the log never used together."""
+    total: Counter[str] = Counter()
+    for node in nodes:
+        total.update(node.capacity)
+    return [
+        f"the machine has {amount:,} {name}, of which the log never used more than {use.together.get(name, 0):,} at a "
+        "time: a part may have been away"
+        for name, amount in total.items()
+        if name != "memory" and use.together.get(name, 0) < (1 - _IDLE) * amount
+    ]
+
+
+# ---------------------------------------------------------------------- jobs and partitions
+
+
+def check_partitions(jobs: Mapping[str, int], there: Iterable[str], where: str) -> None:
+    """Refuse a machine on which partitions of a log would be ignored.
+
+    Args:
+        jobs: of each partition of the log.
+        there: the partitions of the machine.
+        where: what the machine is read from.
+
+    Raises:
+        InputError: a partition of the log is not there, and the log has more than one, or the machine has others.
+    """
+    known = set(there)
+    missing = {name: count for name, count in jobs.items() if name not in known}
+    if missing and (known or len(jobs) > 1):
+        said = ", ".join(f"{name} ({count:,} jobs)" for name, count in missing.items())
+        raise InputError(
+            f"says nothing of partition {said}: state the machine with it, or let all jobs use all nodes (--partitions "
+            "ignore)",
+            source=where,
+        )
+
+
+def with_limits_of(draft: SiteDraft, jobs: Iterable[Job]) -> SiteDraft:
+    """Return a site whose partitions allow as much time as jobs had that ran: limits change, and some are exempt."""
+    longest: dict[str, float] = {}
+    for job in jobs:
+        name = str(job.extra.get("partition", ""))
+        if longest.get(name, 0.0) < job.walltime < math.inf:
+            longest[name] = job.walltime
+    partitions, warnings = [], list(draft.warnings)
+    for one in draft.queues.partitions:
+        most = longest.get(one.name, 0.0)
+        if one.max_time is not None and most > one.max_time:
+            warnings.append(
+                f"partition {one.name} allows {one.max_time:g} s, and jobs that may take up to {most:g} s ran in it: "
+                f"{most:g} s taken"
+            )
+            one = msgspec.structs.replace(one, max_time=most)
+        partitions.append(one)
+    queues = msgspec.structs.replace(draft.queues, partitions=partitions)
+    return msgspec.structs.replace(draft, queues=queues, warnings=warnings)
+
+
+def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None:
+    """Let jobs ask for what their site gives them. **This changes the workload.**
+
+    In partitions of whole nodes they take whole nodes, without a walltime they get the longest of their partition, and
+    a reservation of which nothing is known is forgotten.
+    """
+    limits = {one.name: one.max_time for one in draft.queues.partitions}
+    known = {one.name for one in draft.queues.reservations}
+    for at, job in enumerate(workload.jobs):
+        partition, extra = str(job.extra.get("partition", "")), job.extra
+        if partition in draft.exclusive and job.request.per_unit is not None and not job.request.whole_nodes:
+            extra["whole_nodes"] = True
+            workload.jobs[at] = msgspec.structs.replace(job, request=read_request(job.request.units, extra))
+        if "reservation" in extra and known and str(extra["reservation"]) not in known:
+            del extra["reservation"]
+            report.change("name a reservation of which nothing is known: they run outside of it", job.id)
+        limit = limits.get(partition)
+        if limit is not None and math.isinf(job.walltime):
+            workload.jobs[at] = msgspec.structs.replace(workload.jobs[at], walltime=limit)
+            report.change("without a time limit: that of their partition taken", job.id)
+
+
+# ---------------------------------------------------------------------- the file
+
+
+def named_platform(nodes: Sequence[SiteNode], queues: QueuesProperty, links: Links = _LINKS) -> bytes:
+    """Return a platform of hosts of any names, without a network between them, and with queues."""
+    root = etree.Element("platform", version="4.1")
+    world = etree.SubElement(root, "zone", id="site", routing="Full")
+    if queues != QueuesProperty():
+        etree.SubElement(world, "prop", id=SITE_PROPERTY, value=queues_text(queues))
+    zone = etree.SubElement(world, "zone", id="nodes", routing="None")
+    for node in nodes:
+        host = etree.SubElement(zone, "host", id=node.name, speed=links.speed)
+        for name, value in (
+            (CAPACITY_PROPERTY, amounts_text(node.capacity)),
+            (FEATURES_PROPERTY, " ".join(node.features)),
+        ):
+            if value:
+                etree.SubElement(host, "prop", id=name, value=value)
+    return render(root, world, [], links, f"{len(nodes)} nodes of a site, written by batdispatch")

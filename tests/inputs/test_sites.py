@@ -1,0 +1,222 @@
+"""The machine and the queues from accounts, with and without the files of the site's Slurm."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import made_up_site
+from batdispatch import compare
+from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.names import expand, fold
+from batdispatch.core.machine.features import matches
+from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms.generate import flat
+from batdispatch.inputs.slurm.site import read_folder
+from batdispatch.inputs.workloads.importers import read_log
+from batdispatch.inputs.workloads.node_use import Stay, use_of
+from batdispatch.runs.inputs import platform_for
+
+HEAD = "JobID|User|Partition|Submit|Start|ElapsedRaw|TimelimitRaw|State|NNodes|ReqTRES|AllocTRES|NodeList"
+BEGIN = 1_772_438_400
+
+
+def line(number: int, partition: str, nodes: str, start: int, *, cores: int = 32, count: int = 1, gpus: int = 0) -> str:
+    tres = f"cpu={cores},mem={cores}G,node={count}" + (f",gres/gpu={gpus}" if gpus else "")
+    fields = (1000 + number, "ada", partition, BEGIN, BEGIN + start, 3600, 600, "COMPLETED", count, tres, tres, nodes)
+    return "|".join(map(str, fields))
+
+
+def account(folder: Path, *lines: str) -> Path:
+    path = folder / "account.txt"
+    path.write_text("\n".join([HEAD, *lines]) + "\n")
+    return path
+
+
+def busy_and_quiet(folder: Path) -> Path:
+    busy = [line(number + 1, "busy", f"n{number % 2 + 1}", number // 2 * 3600) for number in range(40)]
+    return account(folder, *busy, line(41, "quiet", "n3", 0), line(42, "quiet", "n4", 0))
+
+
+def mean_wait(path: Path, **settings: Any) -> float:
+    (figures,) = compare(path, "easy", **settings).figures.values()
+    return float(figures["mean_waiting_time"])
+
+
+def test_jobs_wait_for_the_nodes_of_their_partition(tmp_path: Path) -> None:
+    """40 jobs on two nodes wait 9.5 h on average, whatever else is idle; two jobs in another partition do not wait."""
+    path = busy_and_quiet(tmp_path)
+    assert mean_wait(path) == pytest.approx(3600 * 9.5 * 40 / 42)
+    assert mean_wait(path, partitions="ignore") < 3600 * 9.5 * 40 / 42 / 1.8
+
+
+def test_an_odd_job_resizes_no_node(tmp_path: Path) -> None:
+    """One job of 128 cores and 3 GPUs on 4 nodes says nothing about how many cores a node has beyond 32."""
+    jobs = [line(number + 1, "all", f"n{number % 4 + 1}", number // 4 * 3600) for number in range(40)]
+    plain = mean_wait(account(tmp_path, *jobs))
+    path = account(tmp_path, *jobs, line(41, "all", "n[1-4]", 36_000, cores=128, count=4, gpus=3))
+    with pytest.warns(UserWarning, match="the machine has 4 gpu, of which the log never used more than 3"):
+        waited = mean_wait(path)
+    # The odd job itself waits 10 h.
+    assert waited == pytest.approx((plain * 40 + 36_000) / 41)
+
+
+@pytest.mark.parametrize("columns", ["Partition", "NodeList"])
+def test_partitions_are_not_dropped_without_a_word(tmp_path: Path, columns: str) -> None:
+    rows = [one.split("|") for one in busy_and_quiet(tmp_path).read_text().splitlines()]
+    at = rows[0].index(columns)
+    (tmp_path / "less.txt").write_text("\n".join("|".join(row[:at] + row[at + 1 :]) for row in rows) + "\n")
+    if columns == "NodeList":
+        with pytest.raises(InputError, match=r"partition busy \(40 jobs\), quiet \(2 jobs\).*--partitions ignore"):
+            mean_wait(tmp_path / "less.txt")
+        mean_wait(tmp_path / "less.txt", partitions="ignore")
+    else:
+        mean_wait(tmp_path / "less.txt")
+
+
+def test_a_platform_without_the_partitions_is_refused(tmp_path: Path) -> None:
+    path, platform = busy_and_quiet(tmp_path), tmp_path / "p.xml"
+    platform.write_bytes(flat(4, capacity="core=32 memory=32768"))
+    with pytest.raises(InputError, match="says nothing of partition busy"):
+        mean_wait(path, platform=platform)
+
+
+def test_nodes_by_what_was_in_use_on_each(tmp_path: Path) -> None:
+    """Single nodes count by what ran there together; n3, which never was full, is like the others of its kind."""
+    stays = [
+        *(Stay(f"n{node}", 10.0 * turn, 10.0, {"core": 8}, "p") for node in (1, 2) for turn in (0, 0, 1)),
+        Stay("n3", 0.0, 5.0, {"core": 5}, "p"),
+        Stay("f[1-2]", 0.0, 5.0, {"core": 80, "gpu": 4}, "p"),
+        Stay("f[2-3]", 5.0, 5.0, {"core": 80, "gpu": 4}, "p"),
+    ]
+    use = use_of(stays)
+    assert dict(zip(use.names, use.peak["core"].tolist(), strict=True)) == {
+        "n1": 16, "n2": 16, "n3": 5, "f1": 40, "f2": 40, "f3": 40,
+    }  # fmt: skip
+    assert use.together == {"core": 117, "gpu": 4}
+    rows = "\n".join(
+        f"{row}|p|{int(one.start)}|{int(one.start)}|{int(one.seconds)}|COMPLETED|cpu={one.amounts['core']},"
+        f"gres/gpu={one.amounts.get('gpu', 0)},node={2 if 'f' in one.nodes else 1}|{one.nodes}"
+        for row, one in enumerate(stays, 1)
+    )
+    (tmp_path / "a.txt").write_text(f"JobID|Partition|Submit|Start|ElapsedRaw|State|AllocTRES|NodeList\n{rows}\n")
+    read = read_log(tmp_path / "a.txt")
+    (tmp_path / "p.xml").write_bytes(platform_for(read.workload, "sacct", read.info).content)
+    offers = {host.name: host.properties["capacity"] for host in read_platform(tmp_path / "p.xml").machine.hosts}
+    assert offers == {f"n{node}": "core=16" for node in (1, 2, 3)} | {f"f{node}": "core=40 gpu=2" for node in (1, 2, 3)}
+
+
+def test_whole_nodes_are_recognised(tmp_path: Path) -> None:
+    """Who always got all 32 cores of a node and asked for 4 had the node alone."""
+    rows = [
+        f"{row}|p|{BEGIN}|{BEGIN + row // 2 * 100}|100|COMPLETED|cpu=4,node=1|cpu=32,node=1|n{row % 2}"
+        for row in range(40)
+    ]
+    head = "JobID|Partition|Submit|Start|ElapsedRaw|State|ReqTRES|AllocTRES|NodeList"
+    (tmp_path / "a.txt").write_text("\n".join([head, *rows]) + "\n")
+    assert mean_wait(tmp_path / "a.txt") == pytest.approx(950.0)
+
+
+def test_constraints_and_features(tmp_path: Path) -> None:
+    masks = {"a": 0b0011, "b": 0b0101}
+    wanted = {"a": 3, "a&b": 1, "a|b": 7, "a|b&a": 3, "(a|b)&(b)": 5, "b|(a&b)": 5, "none": 0, "a,b": 1}
+    assert {text: matches(text, masks, 15) for text in wanted} == wanted
+    for wrong in ("a&", "(a", "a)", "", "a b", "&a"):
+        with pytest.raises(ValueError, match=r".*"):
+            matches(wrong, masks, 15)
+    names = ["n1", "n2", "n10", "login", "r01n1", "r01n2"]
+    assert sorted(name for text in fold(names) for name in expand(text)) == sorted(names)
+
+
+# ---------------------------------------------------------------------- a made-up site
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> made_up_site.MadeUpSite:
+    return made_up_site.make(tmp_path_factory.mktemp("site"), jobs=400, seed=3, dispatcher="easy")
+
+
+def test_what_the_generator_used_is_read_back(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
+    compare(site.accounts, "easy", slurm=str(site.slurm), time_zone="UTC", out=tmp_path)
+    first = json.loads(site.workload.read_text())["jobs"][0]["subtime"]
+    made, truth = (read_platform(path).machine for path in (tmp_path / "input" / "platform.xml", site.platform))
+    assert [(one.name, dict(one.properties)["capacity"]) for one in made.hosts] == [
+        (one.name, " ".join(sorted(dict(one.properties)["capacity"].split()))) for one in truth.hosts
+    ]
+    assert made.site is not None
+    assert truth.site is not None
+    assert made.site.features == truth.site.features
+    assert made.site.hosts == truth.site.hosts
+    assert {**made.site.partitions} == {**truth.site.partitions}
+    (window,), (true,) = made.site.windows, truth.site.windows
+    assert (window.name, window.hosts, window.accounts) == (true.name, true.hosts, true.accounts)
+    assert (window.start + first, window.end + first) == (true.start, true.end)
+
+
+def test_the_simulation_of_the_accounts_is_that_of_the_generator(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
+    truth = json.loads((site.run / "result.json").read_text())["metrics"]["mean_waiting_time"]
+    again = mean_wait(site.accounts, slurm=str(site.slurm), time_zone="UTC")
+    assert again == pytest.approx(truth, rel=0.02)
+
+
+WRONG = {
+    "half a file": ("PartitionName=batch Nodes=n[00-", "n[00-"),
+    "no such node": ("NodeName=n1 CPUs=4\nPartitionName=batch Nodes=n[1-2]\n", "names 'n2'"),
+    "nothing": ("", "says nothing of nodes"),
+    "a size": ("NodeName=n1 CPUs=four\nPartitionName=batch Nodes=n1\n", "CPUs is 'four'"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_files(tmp_path: Path, what: str) -> None:
+    content, message = WRONG[what]
+    (tmp_path / "slurm.conf").write_text(content)
+    with pytest.raises(InputError) as caught:
+        read_folder(tmp_path)
+    assert message in str(caught.value)
+
+
+def test_unknown_keys_and_files_are_named(tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text("NodeName=n1 CPUs=4 Color=red\nPartitionName=p Nodes=n1\n")
+    (tmp_path / "notes.txt").write_text("call Ada\n")
+    remarks = read_folder(tmp_path).remarks
+    assert any("Color is not known" in one for one in remarks)
+    assert any("notes.txt: left alone" in one for one in remarks)
+
+
+def test_a_partition_that_slurm_conf_lacks(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
+    text = (site.slurm / "slurm.conf").read_text()
+    (tmp_path / "slurm.conf").write_text("\n".join(one for one in text.splitlines() if "Name=gpu" not in one) + "\n")
+    with pytest.raises(InputError, match=r"says nothing of partition gpu \(\d+ jobs\)"):
+        mean_wait(site.accounts, slurm=str(tmp_path))
+
+
+SINFO = """NODELIST   NODES PARTITION  STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON
+n[1-2]         2    batch*   idle 16    2:8:1  64000        0      1 ib,avx   none
+n3             1    batch*   idle 32    2:16:1 128000       0      1 (null)   none
+"""
+NODE = """NodeName=n1 Arch=x86_64 CoresPerSocket=8
+   CPUAlloc=0 CPUEfctv=16 CPUTot=20 CPULoad=0.01
+   AvailableFeatures=ib,new
+   Gres=gpu:a100:2(S:0)
+   OS=Linux 5.10 #1 SMP
+   RealMemory=64000 AllocMem=0 State=IDLE
+   Partitions=batch
+"""
+
+
+def test_scontrol_is_believed_before_sinfo(tmp_path: Path) -> None:
+    (tmp_path / "sinfo.txt").write_text(SINFO)
+    (tmp_path / "node.txt").write_text(NODE)
+    log = account(tmp_path, line(1, "batch", "n1", 0, cores=4), line(2, "batch", "n3", 0, cores=4))
+    compare(log, "easy", slurm=str(tmp_path), out=tmp_path / "out")
+    machine = read_platform(tmp_path / "out" / "input" / "platform.xml").machine
+    offers = {host.name: (host.properties["capacity"], host.properties.get("features")) for host in machine.hosts}
+    assert offers == {
+        "n1": ("core=20 gpu=2 memory=64000", "ib new"),
+        "n2": ("core=16 memory=64000", "ib avx"),
+        "n3": ("core=32 memory=128000", None),
+    }
+    assert LogOptions().slurm is None
