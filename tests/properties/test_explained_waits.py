@@ -4,6 +4,7 @@ import math
 import tempfile
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,8 +17,12 @@ from batdispatch.core.hosts.hostset import mask_of
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line import events as e
 from batdispatch.core.machine.machine import Machine
+from batdispatch.explain import wait_causes
 from batdispatch.explain.records import Explanation, Phase
+from batdispatch.explain.run_parts import placement_of, predictions_of
 from batdispatch.explain.wait_causes import explain
+from batdispatch.explain.witness import witness_of
+from batdispatch.results.runs import Result as RunResult
 from recording import record
 from simulating import Result, Task, micro, simulate
 from strategies import exclusive_machines, machines, make_job, workloads
@@ -166,3 +171,43 @@ def test_a_placement_is_blamed_where_and_only_where_it_finds_no_place(data: st.D
                 free = np.delete(free_at(machine, tasks, result, moment), disks, axis=0)
                 kind = "room" if has_range(free, task.units) else "placement" if free.sum() >= task.units else "short"
                 assert phase.kind == kind
+
+
+#: Options that make an explanation ask for more than jobs and hosts: what is expected, the placement, the order.
+OPTIONS = [
+    ("fcfs", {}),
+    ("easy", {}),
+    ("easy", {"ordering": "wfp3"}),
+    ("easy", {"ordering": "multifactor"}),
+    ("easy", {"ordering": "late-first[after=3]"}),
+    ("easy", {"prediction": "last-two"}),
+    ("conservative", {"placement": "contiguous"}),
+    ("pcp20", {}),
+]
+
+
+@settings(max_examples=60)
+@given(data=st.data(), asked=st.sampled_from(OPTIONS), decision_time=st.sampled_from([0.0, 0.3]))
+def test_part_of_a_recording_says_what_the_whole_of_it_says(
+    data: st.DataObject, asked: tuple[str, dict[str, str]], decision_time: float
+) -> None:
+    name, options = asked
+    machine = data.draw(exclusive_machines() if "placement" in options else machines())
+    tasks = data.draw(workloads(machine, most=20, impossible=decision_time == 0.0))
+    hosts = Allocation(data.draw(st.integers(1, 2 ** len(machine.hosts) - 1)))
+    away = [e.MachinesUnavailable(data.draw(st.integers(0, 15)) + 0.25, hosts), e.MachinesAvailable(30.0, hosts)]
+    result = simulate(machine, tasks, name, options=options, decision_time=decision_time, events=away)
+    wanted = data.draw(st.lists(st.sampled_from([task.id for task in tasks]), min_size=1, max_size=3, unique=True))
+
+    def explanations(path: Path) -> list[Explanation]:
+        run = RunResult(dispatcher=name, options=options)
+        witness = witness_of(path.parent, run)
+        predictions, placement = predictions_of(run), placement_of(run)
+        return explain(path, wanted, placement=placement, witness=witness, predictions=predictions)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = record(result, Path(folder) / "decisions.jsonl")
+        part = explanations(path)
+        with patch.object(wait_causes, "excerpt_of", return_value=None):
+            whole = explanations(path)
+    assert part == whole

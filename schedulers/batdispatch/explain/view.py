@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
+from batdispatch.core.capacity.books import Snapshot
 from batdispatch.core.capacity.need import Need
 from batdispatch.core.capacity.space import Space
 from batdispatch.core.errors import InputError
@@ -21,28 +23,16 @@ from batdispatch.explain.records import Amounts, Kind, Line
 NODE = "node"
 
 
-class State:
-    """What was free between two changes.
+class State(NamedTuple):
+    """What was free and held between two changes.
 
     Attributes:
-        free: a value of the ledger's space.
+        seen: what was free.
         held: what running jobs held, hosts that are away included, [pooled resource].
     """
 
-    __slots__ = ("_pooled", "_space", "free", "held")
-
-    def __init__(self, space: Space[Any], free: Any, held: list[int]) -> None:
-        self.free = free
-        self.held = held
-        self._space = space
-        self._pooled: list[int] | None = None
-
-    @property
-    def pooled(self) -> list[int]:
-        """What was free of each resource over the machine, [pooled resource]."""
-        if self._pooled is None:
-            self._pooled = self._space.pooled(self.free).tolist()
-        return self._pooled
+    seen: Snapshot
+    held: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +63,14 @@ def see(ledger: Ledger, state: State, job: Job, choose: Choose | None) -> Sight:
         job: the job.
         choose: where the run's placement puts a job; None: wherever it fits.
     """
-    space, free, units, request = ledger.space, state.free, job.units, job.request
+    space, seen, units, request = ledger.space, state.seen, job.units, job.request
     need = space.need(job)
     short = _short(space, state, need, job)
     if request.plain and ledger.machine.exclusive:
-        room = min(state.pooled[0], units)
+        room = min(seen.pooled[0], units)
     else:
         loose = job if request.plain else _loosened(job)
-        room = min(int(space.room(free, loose).sum()), units)
+        room = min(int(space.room(seen.free, loose).sum()), units)
         if not short and room < units and need.whole:
             short = (NODE,)
     if short:
@@ -90,12 +80,12 @@ def see(ledger: Ledger, state: State, job: Job, choose: Choose | None) -> Sight:
         return Sight("scattered", _pieces(space, state, need), (), room, state)
     if request.named or request.excluded:
         there = msgspec.structs.replace(_loosened(job).request, named=request.named, excluded=request.excluded)
-        room = min(int(space.room(free, msgspec.structs.replace(job, request=there)).sum()), units)
+        room = min(int(space.room(seen.free, msgspec.structs.replace(job, request=there)).sum()), units)
         if room < units:
             return Sight("elsewhere", (), (), room, state)
-    if not request.plain and not space.fits(free, job):
+    if not request.plain and not space.fits(seen.free, job):
         return Sight("form", (), _forms(need), units, state)
-    if choose is not None and choose(Scene(ledger, free), job) is None:
+    if choose is not None and choose(Scene(ledger, seen.free), job) is None:
         return Sight("placement", (), (), units, state)
     return Sight("room", (), (), units, state)
 
@@ -110,7 +100,7 @@ def _loosened(job: Job) -> Job:
 
 def _short(space: Space[Any], state: State, need: Need, job: Job) -> tuple[str, ...]:
     """Return the resources and licences of which less is free than all units need."""
-    machine, pooled = space.machine, state.pooled
+    machine, pooled = space.machine, state.seen.pooled
     resources = len(machine.resources)
     asked: tuple[int, ...] = (0,) * resources
     if machine.exclusive:
@@ -124,7 +114,7 @@ def _short(space: Space[Any], state: State, need: Need, job: Job) -> tuple[str, 
 
 def _pieces(space: Space[Any], state: State, need: Need) -> tuple[str, ...]:
     """Return the resources of which enough is free in all, but in pieces that are too small for a unit."""
-    free = space.nodes(state.free)
+    free = space.nodes(state.seen.free)
     once = need.once or (0,) * len(need.amounts)
     return tuple(
         name
@@ -179,14 +169,15 @@ def line(ledger: Ledger, job: Job, expected: Callable[[Job], float], by: str) ->
         expected: how long a job is expected to run, s.
         by: what says so, in words.
     """
-    rank = ledger.rank(job)
-    earlier = [other for other in ledger.queue.values() if ledger.rank(other) < rank]
-    if not earlier:
+    ranks = ledger.roll.ranks
+    waiting = sorted(map(ranks.__getitem__, ledger.queue))
+    ahead = bisect_left(waiting, ranks[job.id])
+    if not ahead:
         return Line(ahead=0)
-    first = min(earlier, key=ledger.rank)
+    first = next(other for name, other in ledger.queue.items() if ranks[name] == waiting[0])
     space, free, due = ledger.space, ledger.free, ledger.now
-    found = Line(ahead=len(earlier), first=first.id, asked=total_demand(space, first), by=by)
-    ends = sorted((stay.start + expected(stay.job), ledger.rank(stay.job), stay) for stay in ledger.running.values())
+    found = Line(ahead=ahead, first=first.id, asked=total_demand(space, first), by=by)
+    ends = sorted((stay.start + expected(stay.job), ranks[stay.job.id], stay) for stay in ledger.running.values())
     for end, _, stay in ends:
         if space.fits(free, first):
             break

@@ -21,6 +21,7 @@ from batdispatch.explain.view import total_demand
 from batdispatch.explain.watch import Episode, Visit, Wait, Watcher
 from batdispatch.explain.witness import Witness
 from batdispatch.inputs.files import closest
+from batdispatch.links.excerpt import excerpt_of
 from batdispatch.links.retrace import retrace
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.prediction import Predictions
@@ -68,7 +69,7 @@ def explain(
     witness: Witness | None = None,
     predictions: Predictions | None = None,
 ) -> list[Explanation]:
-    """Say what held each of some jobs while it waited. Reads the recording once, whatever their number.
+    """Say what held each of some jobs while it waited. Reads the recording once or twice, whatever their number.
 
     Args:
         recording: the exchange of a run; only that of a run that failed, which says so by its name, may end too soon.
@@ -85,7 +86,12 @@ def explain(
         OSError: it cannot be read.
     """
     watcher = Watcher(jobs, make_placement(placement) if placement else None, witness, machine, predictions)
-    retrace(recording, watcher, partial=recording.name == PARTIAL_RECORDING)
+    # What learns from all that ended has to hear of all.
+    learns = predictions is not None or (witness is not None and witness.learns)
+    excerpt = None if learns else excerpt_of(recording, frozenset(jobs))
+    if excerpt is not None:
+        watcher.starts = dict.fromkeys(excerpt.submitted, math.nan)
+    retrace(recording, watcher, partial=recording.name == PARTIAL_RECORDING, excerpt=excerpt)
     watcher.finish()
     if not watcher.starts:
         raise InputError("no job was submitted", source=str(recording))
@@ -134,6 +140,7 @@ def _explanation(
     machine, space, request = ledger.machine, ledger.space, job.request
     waits = job.id in ledger.queue or job.id in ledger.blocked
     root = families.get(job.id, job.id)
+    segments = watcher.starts if families else ()
     return Explanation(
         job=job.id,
         submission=wait.submission,
@@ -141,7 +148,7 @@ def _explanation(
         outcome="waiting" if waits else "rejected" if stay is None else "started",
         reason=wait.reason,
         registered=wait.registered,
-        attempts=[name for name in watcher.starts if name != job.id and families.get(name, name) == root],
+        attempts=[name for name in segments if name != job.id and families.get(name, name) == root],
         units=job.units,
         demand=None if request.per_unit is None or machine.exclusive else dict(request.per_unit),
         asked=total_demand(space, job),
@@ -198,19 +205,21 @@ def _phase(
     names, total, length = space.pools, space.pooled(space.whole()).tolist(), episode.end - episode.start
     keys = [axis for axis, name in enumerate(names) if name in (episode.short or total_demand(space, job))]
     # Where there is room elsewhere, only those count that run on the nodes which the job may use.
-    within = space.need(job).hosts if episode.kind == "elsewhere" else -1
+    within = space.need(job).hosts if episode.kind == "elsewhere" else None
+
+    def is_within(visit: Visit) -> bool:
+        return within is None or bool(visit.hosts.mask & within)
 
     def size(entry: tuple[Visit, float]) -> tuple[float, float]:
         visit, seconds = entry
-        if not visit.hosts & within:
+        if not is_within(visit):
             return 0.0, -visit.start
         if not keys:
-            return visit.hosts.bit_count() * seconds, -visit.start
+            return visit.hosts.size * seconds, -visit.start
         return max(visit.amounts[axis] / max(total[axis], 1) for axis in keys) * seconds, -visit.start
 
     largest = nlargest(holders, visits, key=size)
-    if episode.kind == "elsewhere":
-        largest = [entry for entry in largest if entry[0].hosts & within]
+    largest = [entry for entry in largest if is_within(entry[0])]
     named = {id(visit) for visit, _ in largest}
     others = [(visit, seconds) for visit, seconds in visits if id(visit) not in named]
     return Phase(
@@ -231,7 +240,7 @@ def _phase(
             Holder(
                 job=visit.job.id,
                 amounts={name: amount for name, amount in zip(names, visit.amounts, strict=True) if amount},
-                hosts=visit.hosts.bit_count(),
+                hosts=visit.hosts.size,
                 seconds=seconds,
                 start=visit.start,
                 expected_end=_finite(visit.due),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
@@ -37,8 +36,7 @@ class Visit:
         #: Its position in the order of arrival.
         self.rank = rank
         self.amounts = amounts
-        #: As a mask.
-        self.hosts = stay.allocation.mask
+        self.hosts = stay.allocation
         self.since = since
         self.until = math.inf
         self.start = stay.start
@@ -60,8 +58,8 @@ class Episode:
         self.by = sight.by
         self.start = self.end = start
         self.room = (sight.room, sight.room)
-        self.least = list(sight.state.pooled)
-        self.most = list(sight.state.pooled)
+        self.least = list(sight.state.seen.pooled)
+        self.most = list(sight.state.seen.pooled)
         #: Integrals over time of what was free, and of what was held.
         self.free = [0.0] * count
         self.held = [0.0] * count
@@ -72,7 +70,7 @@ class Episode:
         seconds = end - self.end
         self.end = end
         self.room = (min(self.room[0], sight.room), max(self.room[1], sight.room))
-        for axis, (free, held) in enumerate(zip(sight.state.pooled, sight.state.held, strict=True)):
+        for axis, (free, held) in enumerate(zip(sight.state.seen.pooled, sight.state.held, strict=True)):
             self.least[axis] = min(self.least[axis], free)
             self.most[axis] = max(self.most[axis], free)
             self.free[axis] += free * seconds
@@ -183,8 +181,8 @@ class Watcher(WitnessedRetrace):
         self._completed: dict[str, float] = {}
         self._registered: set[str] = set()
         self._registering: dict[str, float] = {}
-        #: What held between the decisions before the current message and it: (from when, free, held), oldest first.
-        self._before: tuple[tuple[float, Any, list[int]], ...] = ()
+        #: What held between the decisions before the current message and it, with its beginning, s; oldest first.
+        self._before: tuple[tuple[float, State], ...] = ()
         self._now = 0.0
 
     def begin(self, ledger: Ledger) -> None:
@@ -193,8 +191,8 @@ class Watcher(WitnessedRetrace):
         if self._predictions is not None:
             self._predictions.begin(ledger)
         self._held = [0] * len(ledger.space.pools)
-        self._state = State(ledger.space, ledger.free, self._held)
-        self._before = ((-math.inf, ledger.free, self._held),)
+        self._state = State(ledger.snapshot(), self._held)
+        self._before = ((-math.inf, self._state),)
         if self._placement is not None:
             known = self._machine
             same = known is not None and [host.name for host in known.hosts] == [
@@ -261,8 +259,7 @@ class Watcher(WitnessedRetrace):
         self._waiting.append(wait)
         if wait.submission < ledger.now:
             # The dispatcher was deciding, and was told afterwards.
-            for start, free, held in self._before:
-                state = State(ledger.space, free, held)
+            for start, state in self._before:
                 wait.turn(Sight("deciding", (), (), self._see(ledger, state, job).room, state), start)
 
     def _see(self, ledger: Ledger, state: State, job: Job) -> Sight:
@@ -298,14 +295,13 @@ class Watcher(WitnessedRetrace):
         if recorded:
             at = max(now, recorded[-1].time)
             starts = [decision.job_id for decision in recorded if isinstance(decision, d.Execute)]
-        look = (-math.inf, ledger.free, self._held)
+        look = (-math.inf, self._current(ledger))
         self._follow_blocked(ledger, self._submitted)
         waiting = list(self._waiting)
         sights: list[Sight] = []
         if waiting and (starts or at > now):
             # What there was before the decisions matters where something is started, or where deciding took time.
-            state = self._current(ledger)
-            sights = [self._see(ledger, state, wait.job) for wait in waiting]
+            sights = [self._see(ledger, look[1], wait.job) for wait in waiting]
             if at > now:
                 for wait, sight in zip(waiting, sights, strict=True):
                     self._turn(ledger, wait, sight, now)
@@ -330,7 +326,7 @@ class Watcher(WitnessedRetrace):
             self._settle(ledger, zip(waiting, sights, strict=False), started, refused, at)
         if self._submitted:
             self._refused(ledger, at)
-        self._before = (look, (at, ledger.free, self._held))
+        self._before = (look, (at, self._current(ledger)))
 
     def _follow_blocked(self, ledger: Ledger, job_ids: Iterable[str]) -> None:
         """Follow the jobs among `job_ids` that wait for others before they enter the queue."""
@@ -383,8 +379,9 @@ class Watcher(WitnessedRetrace):
 
     def _current(self, ledger: Ledger) -> State:
         old = self._state
-        if old.free is not ledger.free or old.held is not self._held:
-            self._state = State(ledger.space, ledger.free, self._held)
+        now = ledger.snapshot()
+        if old.seen.entry is not now.entry or old.held is not self._held:
+            self._state = State(now, self._held)
         return self._state
 
     def _turn(self, ledger: Ledger, wait: Wait, sight: Sight, time: float) -> None:
@@ -421,7 +418,7 @@ class Watcher(WitnessedRetrace):
             ledger.hold(stay.job, hosts)
             amounts = ledger.space.pooled_use(stay.job, hosts).tolist()
             visit = self._leaving[stay.job.id] = Visit(stay, ledger.rank(stay.job), amounts, at, math.inf)
-            visit.hosts, visit.leaving = hosts.mask, leaving.to
+            visit.hosts, visit.leaving = hosts, leaving.to
             visit.due = math.inf if leaving.seconds is None else milliseconds(stay.start + leaving.seconds)
             self._held = [held + amount for held, amount in zip(self._held, amounts, strict=True)]
 
@@ -434,7 +431,7 @@ class Watcher(WitnessedRetrace):
             if isinstance(decision, d.Execute):
                 taken |= decision.allocation.mask
         for job_id, visit in list(self._leaving.items()):
-            if visit.due <= ledger.now + TICK / 2 or visit.hosts & taken:
+            if visit.due <= ledger.now + TICK / 2 or visit.hosts.mask & taken:
                 self._release(ledger, job_id, ledger.now)
 
     def _release(self, ledger: Ledger, job_id: str, now: float) -> None:

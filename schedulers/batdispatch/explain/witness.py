@@ -18,10 +18,23 @@ from batdispatch.core.line.events import Event, JobsKilled
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_named
-from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
 from batdispatch.links.retrace import RetracePeer
+from batdispatch.parts.ordering import Ordering
 from batdispatch.results.decisions import PLANS
 from batdispatch.results.runs import Result
+
+
+class _QueueWitness(QueueDispatcher):
+    """Speaks of the order of a queue. It has no plan, which whoever never decides cannot keep."""
+
+    def __init__(self, asked: QueueDispatcher) -> None:
+        """Take what orders the queue of the run's dispatcher and what it expects."""
+        names = QueueOptions.__struct_fields__
+        super().__init__(QueueOptions(**{name: getattr(asked.options, name) for name in names}))
+
+    def decide(self, ledger: Ledger) -> None:
+        """Decide nothing."""
 
 
 class Witness:
@@ -41,6 +54,16 @@ class Witness:
         self.dispatcher = dispatcher
         self._notes = notes
         self._next = 0
+
+    @property
+    def learns(self) -> bool:
+        """Whether what it says may rest on jobs that were over before, so that it has to hear of the whole run."""
+        dispatcher = self.dispatcher
+        if not isinstance(dispatcher, _QueueWitness):
+            return True
+        ordering = type(dispatcher.ordering)
+        learns = ordering.ended is not Ordering.ended or ordering.came is not Ordering.came
+        return learns or not dispatcher.predictions.exact_requests
 
     def note(self, now: float) -> Mapping[str, Any] | None:
         """Return the line of the decision at `now`, s, or None if no plan was made then."""
@@ -136,9 +159,8 @@ def witness_of(folder: Path, result: Result) -> Witness | None:
     except InputError:
         # Of another version, or altered: there is nothing to ask.
         return None
-    if type(dispatcher).why_waited is QueueDispatcher.why_waited:
-        # It speaks of its queue, and no plan of its own is read.
-        return Witness(dispatcher, [])
+    if isinstance(dispatcher, QueueDispatcher) and type(dispatcher).why_waited is QueueDispatcher.why_waited:
+        return Witness(_QueueWitness(dispatcher), [])
     path = folder / PLANS
     if type(dispatcher).why_waited is Dispatcher.why_waited or not path.is_file():
         return None

@@ -80,12 +80,15 @@ class ReplayResult(msgspec.Struct, frozen=True):
     difference: Difference | None = None
 
 
-def read_recording(path: Path, wire: Wire | None = None) -> Iterator[Exchange]:
+def read_recording(
+    path: Path, wire: Wire | None = None, *, wants: Callable[[int], bool] | None = None
+) -> Iterator[Exchange]:
     """Yield the exchanges of a recording, one at a time.
 
     Args:
         path: the recording.
         wire: its protocol; default: Batsim 4's.
+        wants: whether a line is read, by its number from 1; of an exchange both are, or neither. None: all are.
 
     Raises:
         InputError: a line is no frame, or messages and replies do not alternate.
@@ -101,6 +104,8 @@ def read_recording(path: Path, wire: Wire | None = None) -> Iterator[Exchange]:
         number = 0
         while text := file.readline(MAX_LINE + 1):
             number += 1
+            if wants is not None and not wants(number):
+                continue
             place = f"line {number}"
             if len(text) > MAX_LINE:
                 raise InputError(f"is longer than {MAX_LINE} bytes", source=str(path), place=place)
@@ -129,7 +134,7 @@ def read_recording(path: Path, wire: Wire | None = None) -> Iterator[Exchange]:
 
 
 def read_exchanges(
-    path: Path, wire: Wire, *, partial: bool = False
+    path: Path, wire: Wire, *, partial: bool = False, wants: Callable[[int], bool] | None = None
 ) -> Iterator[tuple[Exchange, Message | None, Reply | None]]:
     """Yield the exchanges of a recording with what they say; a handshake says neither a message nor a reply.
 
@@ -137,6 +142,7 @@ def read_exchanges(
         path: the recording.
         wire: its protocol.
         partial: whether it may end before the simulation does, as that of a run which failed.
+        wants: see `read_recording`.
 
     Raises:
         InputError: the recording is malformed, or ends too soon.
@@ -145,7 +151,7 @@ def read_exchanges(
     last: Message | None = None
     reply: Reply | None = None
     line = 0
-    for exchange in read_recording(path, wire):
+    for exchange in read_recording(path, wire, wants=wants):
         line = exchange.line
         if read_handshake(path, exchange, wire) is not None:
             yield exchange, None, None

@@ -16,6 +16,7 @@ from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.messages import Message
 from batdispatch.core.line.session import Session
+from batdispatch.links.excerpt import Excerpt
 from batdispatch.links.replay import read_exchanges, told_by
 
 
@@ -87,10 +88,14 @@ def _place(ledger: Ledger, job: Job, decision: d.Execute) -> Place:
     return Place(Allocation.of(allocation.ids, [placed[index] for index in range(allocation.size)]))
 
 
-def retrace(path: Path, dispatcher: RetracePeer, *, partial: bool = False) -> None:
-    """Let `dispatcher` go through a recording (decisions.jsonl).
+def retrace(path: Path, dispatcher: RetracePeer, *, partial: bool = False, excerpt: Excerpt | None = None) -> None:
+    """Let a peer go through a recording.
 
-    `partial`: whether it may end before the simulation does.
+    Args:
+        path: decisions.jsonl.
+        dispatcher: the peer.
+        partial: whether it may end before the simulation does.
+        excerpt: the part of it that is gone through; None: all.
 
     Raises:
         InputError: the recording is malformed or contradicts itself.
@@ -98,9 +103,12 @@ def retrace(path: Path, dispatcher: RetracePeer, *, partial: bool = False) -> No
     """
     wire = protocol(told_by(path))
     session = Session(dispatcher)
-    for exchange, message, reply in read_exchanges(path, wire, partial=partial):
+    wants = None if excerpt is None else excerpt.keeps
+    for exchange, message, reply in read_exchanges(path, wire, partial=partial, wants=wants):
         if message is None:
             continue
+        if excerpt is not None:
+            message, reply = excerpt.of(message, reply)
         try:
             dispatcher.recorded = () if reply is None else reply.decisions
             dispatcher.hear(message)

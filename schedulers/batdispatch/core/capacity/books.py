@@ -7,6 +7,7 @@ who plan do, and those who take the lowest hosts do not.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from batdispatch.core.capacity.filling import first_fit
@@ -39,6 +40,11 @@ class Books:
         """Return an entry as a value of the ledger's space."""
         return entry
 
+    def pooled(self, entry: Any) -> list[int]:
+        """Return how much is free of each resource over the machine, [pooled resource]."""
+        amounts: list[int] = self._space.pooled(entry).tolist()
+        return amounts
+
     def count(self, entry: Any) -> int:
         """Return how many hosts are free, on a machine of whole hosts."""
         hosts: int = self._space.nodes(entry)
@@ -67,6 +73,9 @@ class HostBooks(Books):
 
     def value(self, entry: HostRuns) -> int:
         return entry.mask
+
+    def pooled(self, entry: HostRuns) -> list[int]:
+        return [entry.size]
 
     def count(self, entry: HostRuns) -> int:
         return entry.size
@@ -102,6 +111,28 @@ class HostBooks(Books):
             return first_fit(self._space, entry.mask, job)
         units = request.units
         return Allocation(bounds=entry.lowest(units), size=units) if units <= entry.size else None
+
+
+class Snapshot:
+    """What was free at a moment, to be looked at later; worked out when it is asked for.
+
+    Attributes:
+        entry: as the books have it.
+    """
+
+    def __init__(self, books: Books, entry: Any) -> None:
+        self.entry = entry
+        self._books = books
+
+    @cached_property
+    def free(self) -> Any:
+        """The same as a value of the space."""
+        return self._books.value(self.entry)
+
+    @cached_property
+    def pooled(self) -> list[int]:
+        """What was free of each resource over the machine, [pooled resource]."""
+        return self._books.pooled(self.entry)
 
 
 def books_of(space: Space[Any]) -> Books:

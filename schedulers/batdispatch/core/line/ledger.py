@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.core.capacity.books import books_of
+from batdispatch.core.capacity.books import Snapshot, books_of
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.impossible import why_never
 from batdispatch.core.capacity.space import CACHE_SIZE, Space
@@ -425,6 +425,10 @@ class Ledger:
         if self._free is None:
             self._free = self._books.value(self._there)
         return self._free
+
+    def snapshot(self) -> Snapshot:
+        """Return what is free now for who may look at it later."""
+        return Snapshot(self._books, self._there)
 
     @property
     def free_hosts(self) -> int:
