@@ -9,4 +9,4 @@ from batdispatch.results.run_files import digests
 def seal(folder: Path) -> None:
     """Note in result.json the digests of the files that are in the folder now."""
     path = folder / "result.json"
-    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"files": digests(folder)}))
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"files": digests(folder, {})}))
