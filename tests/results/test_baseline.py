@@ -31,7 +31,7 @@ SHOWN = """
 
 
 def number(text: str) -> float:
-    return float(text.replace("\u2212", "-").replace("\u202f", ""))
+    return float(text.replace("\u2212", "-").replace(",", ""))
 
 
 def test_each_value_has_its_difference_to_the_chosen_run(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ LEGEND = f"{BEST} best of the runs"
 
 def _shown(cell: Cell) -> str:
     """Return a value as text that can be copied: no narrow spaces, and a mark behind the best."""
-    text = cell.text.replace("\N{NARROW NO-BREAK SPACE}", ",").replace("\N{NO-BREAK SPACE}", " ").replace("n/a", "-")
+    text = cell.text.replace("\N{NO-BREAK SPACE}", " ").replace("n/a", "-")
     return f"{text}{BEST if cell.best else ' '}"
 
 

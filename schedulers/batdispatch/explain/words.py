@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -300,4 +299,4 @@ def sentence(x: Explanation) -> str:
         which = "" if preferred == len(x.overtakers) else f"{plain(preferred)} of them "
         while_room = f", {which}while there was room for it" if preferred else ""
         found.append(f"{many(len(x.overtakers), 'later job')} overtook it{while_room}.")
-    return re.sub(r"(?<=\d),(?=\d{3})", "\N{NARROW NO-BREAK SPACE}", " ".join(found))
+    return " ".join(found)

@@ -21,14 +21,12 @@ KEY_METRICS = (
     "p99_waiting_time",
     "max_waiting_time",
     STARVATION.name,
-    "mean_turnaround_time",
     "mean_bounded_slowdown",
     "utilisation",
     "makespan",
     "user_fairness",
     "nb_jobs_killed",
     "nb_jobs_rejected",
-    "decisions_seconds_p99",
 )
 
 
@@ -156,8 +154,11 @@ def warnings(runs: Sequence[Run]) -> list[str]:
         return any(name in by_name and not by_name[name].same for name in names)
 
     if differs("platform SHA-256", "compute hosts", "resources", "master host"):
-        found.append("The runs were made on different platforms: their metrics do not compare.")
-    if differs("workload SHA-256") or not _same_jobs(runs):
+        found.append(
+            "The runs were made on different machines. Waits and slowdowns of the same jobs compare; utilisation is a "
+            "share of each run's own machine."
+        )
+    if differs("workload SHA-256") or not same_jobs(runs):
         found.append("The runs served different jobs: their metrics do not compare.")
     if differs("engine"):
         found.append("The runs were made with different engines or versions of one.")
@@ -177,7 +178,7 @@ def warnings(runs: Sequence[Run]) -> list[str]:
     return found
 
 
-def _same_jobs(runs: Sequence[Run]) -> bool:
+def same_jobs(runs: Sequence[Run]) -> bool:
     """Whether all runs have the same logical jobs: their ids, submission times and sizes."""
 
     def key(run: Run) -> tuple[object, ...]:

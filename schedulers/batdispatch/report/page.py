@@ -9,6 +9,7 @@ from typing import Any
 
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import comparison, style
+from batdispatch.report.answer import answer
 from batdispatch.report.curves import in_panels
 from batdispatch.report.explore.section import explorer
 from batdispatch.report.html import breakable, page_text
@@ -91,6 +92,7 @@ def render(
         "report.html.j2",
         title=title or _title(runs),
         lead=_lead(runs),
+        answer=answer(runs),
         warnings=comparison.warnings(runs),
         many=len(runs) > 1,
         crowd=len(runs) > MAX_WHOLE or (len(runs) > 1 and bool(maps)),

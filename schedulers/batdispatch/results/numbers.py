@@ -46,7 +46,7 @@ def duration(seconds: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with three or four significant digits, thousands separated by thin spaces."""
+    """Return a number with three or four significant digits, thousands separated by commas."""
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if value == int(value) and abs(value) < 1e15:
@@ -54,4 +54,4 @@ def number(value: float) -> str:
     else:
         digits = max(0, 2 - math.floor(math.log10(abs(value))))
         text = f"{value:,.{min(digits, 6)}f}"
-    return text.replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,16 +20,31 @@ from batdispatch.results.runs import Result, Run
 Value = TypeVar("Value")
 
 
-class _JobQueue(msgspec.Struct, gc=False):
-    """The fields of a job that name its queue."""
+class JobGroups(NamedTuple):
+    """Where a job belongs; an empty text means unknown."""
+
+    account: str = ""
+    queue: str = ""
+    partition: str = ""
+
+
+NO_GROUPS = JobGroups()
+#: Fields of a job that say where it belongs.
+_FIELDS = ("account", "group", "queue", "partition")
+
+
+class _JobGroups(msgspec.Struct, gc=False):
+    """The fields of a job that say where it belongs."""
 
     id: str | int
+    account: Any = None
+    group: Any = None
     queue: Any = None
     partition: Any = None
 
 
-class _Queues(msgspec.Struct):
-    jobs: list[_JobQueue]
+class _Jobs(msgspec.Struct):
+    jobs: list[_JobGroups]
 
 
 class Sites:
@@ -80,32 +95,42 @@ class Sites:
         """Whether the workload of a run has been read with an object per job."""
         return self._workloads.get(run.result.workload.path) is not None
 
-    def queues(self, run: Run) -> dict[str, str]:
-        """Return id -> queue, or else partition, of the jobs of a run's workload that name one; none as in `users`."""
+    def groups(self, run: Run) -> dict[str, JobGroups]:
+        """Return id -> account, queue and partition of the jobs of a run's workload that name one, as `users` does."""
         facts = run.result.workload
         if self.read_whole(run):
             workload = self.workload(run)
-            return (
-                {}
-                if workload is None
-                else _named((j.id, j.extra.get("queue"), j.extra.get("partition")) for j in workload.jobs)
-            )
+            jobs = [] if workload is None else workload.jobs
+            return _named((job.id, *(job.extra.get(name) for name in _FIELDS)) for job in jobs)
         if not Path(facts.path).is_file():
             return {}
         content = Path(facts.path).read_bytes()
         if hashlib.sha256(content).hexdigest() != facts.sha256:
             return {}
         try:
-            jobs = msgspec.json.decode(content, type=_Queues).jobs
+            read = msgspec.json.decode(content, type=_Jobs).jobs
         except msgspec.MsgspecError:
             return {}
-        return _named((str(job.id).removeprefix("w0!"), job.queue, job.partition) for job in jobs)
+        return _named(
+            (str(job.id).removeprefix("w0!"), job.account, job.group, job.queue, job.partition) for job in read
+        )
 
 
-def _named(jobs: Iterable[tuple[object, object, object]]) -> dict[str, str]:
-    # A log may name both, and then the queue is what its users chose.
-    named = ((str(job), partition if queue is None else queue) for job, queue, partition in jobs)
-    return {job: str(name) for job, name in named if isinstance(name, str | int) and not isinstance(name, bool)}
+def _named(jobs: Iterable[tuple[object, ...]]) -> dict[str, JobGroups]:
+    """Return id -> groups; a job is its id and the fields of `_FIELDS`."""
+    found, same = {}, dict[JobGroups, JobGroups]()
+    for job, account, group, queue, partition in jobs:
+        # Slurm's accounts say the partition alone, which importers tell as the queue, too.
+        groups = JobGroups(
+            _text(group if account is None else account), _text(None if queue == partition else queue), _text(partition)
+        )
+        if groups != NO_GROUPS:
+            found[str(job)] = same.setdefault(groups, groups)
+    return found
+
+
+def _text(name: object) -> str:
+    return str(name) if isinstance(name, str | int) and not isinstance(name, bool) else ""
 
 
 def machine_of(folder: Path, result: Result) -> Machine | None:

@@ -37,7 +37,8 @@ def test_each_column_says_what_the_runs_say(write_jobs: Jobs) -> None:
         "two",
     )
     table = page_data(
-        read_runs([first, second]), {"w0!7": JobDemand("ann", "long"), "5": JobDemand("bob", needs="1 gpu")}
+        read_runs([first, second]),
+        {"w0!7": JobDemand("ann", "physics", "long", "thin"), "5": JobDemand("bob", needs="1 gpu")},
     )
     assert table is not None
     assert (table["second"], table["begin"], table["end"], table["hosts"], table["rows"]) == (1, 100, 230, 4, 4)
@@ -48,7 +49,9 @@ def test_each_column_says_what_the_runs_say(write_jobs: Jobs) -> None:
     assert read.next("usual") == [20, 60, 0]
     assert read.next("units") == [3, 1, 99]
     assert [table["users"][user] for user in read.next("user")] == ["ann", "bob", ""]
+    assert [table["accounts"][account] for account in read.next("account")] == ["physics", "", ""]
     assert [table["queues"][queue] for queue in read.next("queue")] == ["long", "", ""]
+    assert [table["partitions"][partition] for partition in read.next("partition")] == ["thin", "", ""]
     assert [table["needs"][needs] for needs in read.next("needs")] == ["", "1 gpu", ""]
     assert read.summed("name", signed=True) == [7, 5, 9]
     assert read.summed("job") == [0, 1]
@@ -132,7 +135,7 @@ def test_rows_of_several_hosts_are_those_that_a_host_is_in(sets: list[list[tuple
         (Request(units=4), ""),
         (
             Request(per_unit=amounts({"core": 2, "memory": 2048}), nodes=(2, 4)),
-            "2 core and 2\u202f048 memory each, on 2 to 4 nodes",
+            "2 core and 2,048 memory each, on 2 to 4 nodes",
         ),
         (
             Request(per_node=amounts({"gpu": 2}), nodes=(3, 3), units_per_node=1),

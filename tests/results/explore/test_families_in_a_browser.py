@@ -29,9 +29,8 @@ MIXED = [
     )
     for number in range(40)
 ]
-#: Seconds from which a wait is in the next class, and the classes' colours.
-WAITS = [60, 600, 3600, 6 * 3600, 86400]
-RAMP = ["#2a66a8", "#5b93cc", "#a3c3de", "#d8c678", "#e8a33d", "#c8501e"]
+#: Colours of jobs, in turn.
+HUES = ["#4b4fa8", "#7fb8a4", "#a8a33c", "#b35a73", "#7a2f5b", "#2f7f4f", "#d9b44a", "#8f7bc4", "#6b6b3a", "#c98f6b"]
 
 BEGIN = """
 await until(() => window.explorer?.layout?.width);
@@ -140,6 +139,7 @@ def test_a_map_shows_who_is_where_at_the_moment(torus: Run, mapped: str, tmp_pat
             label: canvas.getAttribute("aria-label"),
             held: Array.from(map.held, (job) => (job < 0 ? null : table.name(job))),
             colours: Array.from({{ length: network.hosts }}, (_, host) => colour(host)),
+            order: Array.from({{ length: table.count }}, (_, job) => table.name(job)),
             clock: charts()[0].slider.getAttribute("aria-valuetext"),
           }});
         }}
@@ -169,7 +169,7 @@ def test_a_map_shows_who_is_where_at_the_moment(torus: Run, mapped: str, tmp_pat
         assert seen["label"] == f"Map of easy: {said}"
         assert seen["clock"].endswith(f"00:{int(second) // 60:02}:{int(second) % 60:02}")
         for host in set(holder) - gone:
-            shade = RAMP[sum(rows.wait[holder[host]] >= limit for limit in WAITS)]
+            shade = HUES[seen["order"].index(holder[host]) % len(HUES)]
             assert seen["colours"][host] == [int(shade[place : place + 2], 16) for place in (1, 3, 5)], host
         blank = {tuple(seen["colours"][host]) for host in free}
         assert len(blank) <= 1

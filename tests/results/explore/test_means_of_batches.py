@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
-from batch_means import BATCHES, FEWEST, lag_correlation, mean_by_batches
+from batdispatch.results.statistics.batches import FEWEST, LEAST, mean_by_batches
+from batdispatch.results.statistics.dependence import equivalent_size
 from batdispatch.results.statistics.student import half_width
 
 
@@ -38,26 +37,25 @@ def test_what_cannot_be_shared_out_goes_to_the_last_batch() -> None:
 
 
 def test_too_few_values_have_no_interval() -> None:
-    values = np.arange(BATCHES * FEWEST, dtype=float) % 7
+    values = np.arange(LEAST * FEWEST, dtype=float) % 7
     assert mean_by_batches(values[:-1]).method == "too few values"
     assert mean_by_batches(values[:-1])[1:3] == (None, None)
     assert mean_by_batches(values).method == "batch means"
 
 
-def test_a_drift_leaves_batches_alike_and_has_no_interval() -> None:
+def test_fewer_values_make_fewer_batches() -> None:
+    values = np.random.default_rng(3).normal(size=139)
+    found = mean_by_batches(values)
+    batches = np.array([part.mean() for part in np.split(values, np.arange(1, 6) * (139 // 6))])
+    assert found.high is not None
+    assert found.high - found.value == pytest.approx(half_width(batches, size=equivalent_size(batches)))
+
+
+def test_a_drift_leaves_batches_alike_which_widens_the_interval() -> None:
     drift = np.sin(np.arange(400) / 60)
-    assert mean_by_batches(drift) == (pytest.approx(drift.mean()), None, None, 400, "batches alike")
-
-
-def test_batches_are_alike_beyond_the_correlation_that_20_independent_ones_have_by_chance() -> None:
-    drift, jumps = np.arange(20.0), np.tile([-1.0, 1.0], 10)
-    found = {}
-    for size in np.linspace(0, 8, 81):
-        means = drift + size * jumps
-        found[lag_correlation(means)] = mean_by_batches(np.repeat(means, 20)).method
-    assert [method == "batches alike" for method in found.values()] == [value > 0.4472 for value in found]
-    assert any(0.40 < value < 0.44 for value in found)
-    assert any(0.45 < value < 0.49 for value in found)
+    mixed = np.random.default_rng(1).permutation(drift.reshape(20, 20)).ravel()
+    widths = [one.high - one.value for one in map(mean_by_batches, (drift, mixed)) if one.high is not None]
+    assert widths[0] > 3 * widths[1]
 
 
 def test_values_that_are_all_equal_have_an_interval_without_width() -> None:
@@ -73,16 +71,3 @@ def test_of_values_that_follow_each_other_batches_hold_the_mean_where_single_val
     assert len(found) > 285
     assert single < 0.80
     assert 0.91 < held < 0.98
-
-
-@given(st.lists(st.integers(-50, 50), min_size=2, max_size=30))
-def test_the_lag_correlation_is_between_minus_one_and_one_and_the_same_backwards(values: list[int]) -> None:
-    found = lag_correlation(np.array(values, dtype=float))
-    assert -1 <= found <= 1
-    assert found == pytest.approx(lag_correlation(np.array(values[::-1], dtype=float)))
-
-
-def test_the_lag_correlation_by_hand() -> None:
-    # Mean 2: apart -1, 1, -1, 1, whose neighbours' products sum to -3, and squares to 4.
-    assert lag_correlation(np.array([1.0, 3.0, 1.0, 3.0])) == -0.75
-    assert lag_correlation(np.array([2.0, 2.0])) == 0.0

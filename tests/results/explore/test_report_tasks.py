@@ -1,92 +1,307 @@
-"""The questions of docs/report-tasks.md, answered by doing in the demonstration's page what the manual says."""
+"""Ten questions to a report, each answered by at most three steps from the top of the page, as a reader would."""
 
+import os
 import re
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
-from batdispatch.report.page import render
-from batdispatch.results.runs import read_runs
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
-from browsing import browse, needs_browser
+import numpy as np
+import pytest
+from lxml import etree
+from playwright.sync_api import Page, expect
 
-ROOT = Path(__file__).parents[3]
-EXAMPLES = ROOT / "schedulers" / "batdispatch" / "examples"
+import batdispatch as bd
+from batdispatch.report.answer import wait_changes
+from batdispatch.report.page import write_report
+from batdispatch.results.numbers import durations, number
+from batdispatch.results.runs import Run, read_runs
+from batdispatch.results.statistics.batches import mean_by_batches
+from browsing import needs_browser, opened, ready
 
-CLICKS = """
-await until(() => window.explorer && window.explorer.layout.width);
-const by = (id) => document.getElementById("explore-" + id);
-const peaks = () => [...document.querySelectorAll("#explore-charts figure button")];
-const choose = (id, text) => {
-  const list = by(id);
-  list.selectedIndex = [...list.options].findIndex((option) => option.textContent === text);
-  list.dispatchEvent(new Event("change"));
-};
-const find = (text) => { by("name").value = text; by("find").requestSubmit(); };
-const cells = (id) => [...by(id).rows].map((row) => [...row.cells].map((cell) => cell.textContent));
-const pair = (from, to) => { choose("base", from); choose("other", to); };
-const answers = [];
-
-// 1 and 2: the extremes of the mean changes, in one unit.
-pair("easy", "conservative");
-choose("group", "user");
-const units = { s: 1, min: 60, h: 3600, days: 86400 };
-const seconds = (text) => {
-  const [amount, unit] = text.replace("\\u2212", "-").split("\\u00a0");
-  return Number(amount) * units[unit];
-};
-const users = cells("groups").sort((a, b) => seconds(a[2]) - seconds(b[2]));
-answers.push(`${users[0][0].slice(5)}: ${users[0][2]}`, `${users.at(-1)[0].slice(5)}: ${users.at(-1)[2]}`);
-
-// 3 to 5: the peak of the queue.
-await until(() => peaks()[0].textContent.includes("day"));
-answers.push(peaks()[0].textContent.replace("fcfs ", ""));
-peaks()[0].click();
-const [, waiting, , idle, fit, first] = cells("instant-rows")[0];
-const [, job, asks] = first.match(/^(\\d+) .*asks for (\\d+ units)/);
-answers.push(`${idle} hosts are idle, but job ${job} asks for ${asks}`, `${fit} of ${waiting}`);
-
-// 6 and 7: a job.
-find("72");
-const waits = Object.fromEntries(cells("job-rows").map((row) => [row[0], row[1]]));
-const less = seconds(waits.easy) < seconds(waits.fcfs);
-answers.push(`${less ? "Yes" : "No"}: ${waits.easy} instead of ${waits.fcfs}`);
-const easy = [...by("job-rows").rows].find((row) => row.cells[0].textContent === "easy");
-answers.push(easy.querySelector(".why").textContent.match(/Held most by [^,]*/)[0]);
-
-// 8: the dearest loss.
-const [loser] = cells("losers");
-answers.push(`${loser[0]}: ${loser.at(-1)}`);
-
-// 9 and 10: large jobs, and all.
-choose("size", [...by("size").options].at(-1).textContent);
-const said = /, (\\d+) of (\\d+) jobs wait less .* and (\\d+) wait longer/;
-const [, fewer, all, more] = by("pair-said").textContent.match(said);
-answers.push(`${fewer} of ${all} jobs wait less and ${more} longer`);
-by("reset").click();
-const [, low, high] = by("pair-said").textContent.match(/interval of (.+?) to (.+?) by/);
-const sure = seconds(low) * seconds(high) > 0;
-answers.push(`${sure ? "It can be said" : "Nobody can say"}: ${low} to ${high}`);
-return answers;
-"""
+pytestmark = [needs_browser, pytest.mark.usefixtures("unillustrated")]
+SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[4] / "shared"))
+ZONE = ZoneInfo("Europe/Stockholm")
+SIX = ["fcfs", "easy", "easy[ordering=sjf]", "conservative", "easy[ordering=unicef]", "filler"]
+NBSP = "\u00a0"
 
 
-def answers() -> list[str]:
-    """Return the last column of the manual's table."""
-    rows = re.findall(r"^\| \d+ \|.*$", (ROOT / "docs" / "report-tasks.md").read_text(), re.MULTILINE)
-    return [row.split("|")[4].strip() for row in rows]
+def write_log(path: Path) -> None:
+    """Write a log of 700 jobs of 9 users on 64 processors, over a change of clocks."""
+    rng = np.random.default_rng(11)
+    begin = int(datetime(2026, 3, 12, 9, tzinfo=ZONE).timestamp())
+    lines = [f"; UnixStartTime: {begin}", "; TimeZoneString: Europe/Stockholm", "; MaxNodes: 64", "; MaxProcs: 64"]
+    submission = 0
+    for job in range(1, 701):
+        submission += int(rng.exponential(3600))
+        run, size, user = int(rng.lognormal(8.6, 1.3)) + 1, int(2 ** rng.integers(0, 7)), int(rng.integers(1, 10))
+        fields = [job, submission, 0, run, size, -1, -1, size, 2 * run, -1, 1, user, 1, -1, 1, -1, -1, -1]
+        lines.append(" ".join(map(str, fields)))
+    path.write_text("\n".join(lines) + "\n")
 
 
-@needs_browser
-def test_the_page_answers_what_the_manual_says(tmp_path: Path) -> None:
-    folders = [tmp_path / name for name in ("fcfs", "easy", "conservative")]
-    for folder in folders:
-        platform, workload = str(EXAMPLES / "flat64.xml"), str(EXAMPLES / "demo64.json")
-        execute(RunSpec(platform=platform, workload=workload, dispatcher=folder.name), folder)
-    with ThreadPoolExecutor(1) as workers:
-        # Reasons begun beside the pictures are those that are found in turn.
-        page = render(read_runs(folders), workers=workers)
-    told = browse(page, CLICKS, tmp_path)
-    plain = [answer.replace("\u00a0", " ").replace("\u2212", "-") for answer in told]
-    assert len(plain) == 10
-    assert plain == answers()
+@dataclass(frozen=True)
+class Report:
+    """A page of runs on one log, and what the runs say."""
+
+    page: Path
+    runs: list[Run]
+
+    @cached_property
+    def begin(self) -> float:
+        dates = self.runs[0].result.workload.dates
+        assert dates is not None
+        return dates.begin
+
+    def local(self, seconds: float) -> datetime:
+        return datetime.fromtimestamp(self.begin + seconds, ZONE)
+
+    def seconds(self, moment: datetime) -> float:
+        return moment.timestamp() - self.begin
+
+    @cached_property
+    def day(self) -> datetime:
+        """Midnight before the job in the middle of the log."""
+        middle = self.runs[0].logical.submission_time[len(self.runs[0].logical) // 2]
+        return self.local(float(middle)).replace(hour=0, minute=0, second=0, microsecond=0)
+
+    @property
+    def noon(self) -> float:
+        return self.seconds(self.day.replace(hour=12))
+
+
+def waiting(run: Run, time: float) -> Any:
+    return (run.logical.submission_time <= time) & (run.logical.starting_time > time)
+
+
+def idle_hosts(run: Run, time: float) -> list[int]:
+    jobs = run.logical
+    bounds, idle = jobs.hosts.bounds(), np.ones(run.hosts or 0, dtype=bool)
+    for row in np.flatnonzero((jobs.starting_time <= time) & (time < jobs.finish_time)):
+        for place in range(bounds[row], bounds[row + 1]):
+            idle[jobs.hosts.first[place] : jobs.hosts.last[place] + 1] = False
+    return np.flatnonzero(idle).tolist()
+
+
+def go_to(shown: Page, text: str) -> None:
+    shown.fill("#explore-name", text)
+    shown.press("#explore-name", "Enter")
+    settle(shown)
+
+
+def settle(shown: Page) -> None:
+    """Wait until what is worked out at rest has been."""
+    shown.wait_for_timeout(350)
+
+
+def cells(shown: Page, rows: str) -> list[list[str]]:
+    read = "(body) => [...body.rows].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    found: list[list[str]] = shown.locator(rows).evaluate(read)
+    return found
+
+
+def who_waited_longest_in_a_week_and_why(shown: Page, report: Report) -> None:
+    go_to(shown, f"{report.day:%Y-%m-%d}")
+    shown.click("#explore-week")
+    settle(shown)
+    shown.click("#explore-runs tr:first-child td:nth-of-type(3) button")
+    monday = report.day - timedelta(days=report.day.weekday())
+    first, last = report.seconds(monday), report.seconds(monday + timedelta(days=7))
+    jobs = report.runs[0].logical
+    inside = np.flatnonzero((jobs.submission_time >= first) & (jobs.submission_time < last))
+    longest = jobs.waiting_time[inside].max()
+    assert longest > 0
+    name = shown.locator("#explore-job-title").inner_text().removeprefix("Job ")
+    [row] = np.flatnonzero(jobs.job_id == name)
+    assert row in inside
+    assert jobs.waiting_time[row] == longest
+    why = shown.locator("#explore-job-rows .why").first.inner_text()
+    overtakers = (
+        (jobs.submission_time > jobs.submission_time[row])
+        & (jobs.starting_time < jobs.starting_time[row])
+        & (np.arange(len(jobs)) != row)
+    ).sum()
+    assert re.search(r"most hosts were held by job \d+", why), why
+    assert f"{overtakers:,} later job{'' if overtakers == 1 else 's'} started before it" in why
+
+
+def which_hosts_idle_at_the_longest_queue(shown: Page, report: Report) -> None:
+    shown.click("#explore-runs tr:first-child td:nth-of-type(5) button")
+    time = shown.evaluate("explorer.table.begin + explorer.instant / explorer.table.second")
+    [run, *_], [row, *_] = report.runs, cells(shown, "#explore-instant-rows")
+    starts = np.concatenate([run.logical.submission_time, run.logical.starting_time])
+    longest = max(waiting(run, moment).sum() for moment in np.unique(starts))
+    assert row[1] == number(longest) == number(waiting(run, time).sum())
+    idle = idle_hosts(run, time)
+    ends = [re.findall(r"\d+", stretch) for stretch in row[5].split(", ")] if idle else []
+    assert [host for one in ends for host in range(int(one[0]), int(one[-1]) + 1)] == idle
+    shown.keyboard.press("Escape")
+
+
+def which_user_loses_most(shown: Page, report: Report) -> None:
+    first, second = (run.logical for run in report.runs[:2])
+    users = shown.evaluate(
+        "Array.from(explorer.table.user, (user, job) => [explorer.table.name(job), explorer.table.users[user]])"
+    )
+    of = dict(users)
+    wait = dict(zip(first.job_id.tolist(), first.waiting_time.tolist(), strict=True))
+    changes: dict[str, list[float]] = {}
+    for job, there in zip(second.job_id.tolist(), second.waiting_time.tolist(), strict=True):
+        changes.setdefault(of[job], []).append(there - wait[job])
+    worst = max(np.mean(change) for change in changes.values())
+    shown.get_by_role("button", name="Change of the mean").click()
+    [label, count, *_] = cells(shown, "#explore-who-rows")[0]
+    assert (np.mean(changes[label]), count) == (pytest.approx(worst), number(len(changes[label])))
+
+
+def how_sure_the_answer_is(shown: Page, report: Report) -> None:
+    said = shown.locator("#overview .answer")
+    words = said.inner_text()
+    assert len(words.split()) <= 60
+    box = said.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 350
+    best = min(report.runs, key=lambda run: float(run.metrics["mean_waiting_time"] or 0))
+    easy = next(
+        run for run in report.runs if run.result.dispatcher == "easy" and run.result.options["ordering"] == "fcfs"
+    )
+    rest = [run for run in report.runs if run is not best]
+    other = easy if easy is not best else min(rest, key=lambda run: float(run.metrics["mean_waiting_time"] or 0))
+    found = mean_by_batches(wait_changes(other, best))
+    texts, unit = durations([found.low, found.high])
+    assert f"interval of the difference: {texts[0]} to {texts[1]}{NBSP}{unit}".replace("-", "\u2212") in words
+    assert ("may be chance" in words) == bool(
+        found.low is not None and found.high is not None and found.low <= 0 <= found.high
+    )
+
+
+def utilisation_of_a_day(shown: Page, report: Report) -> None:
+    go_to(shown, f"{report.day:%-d %b %Y}")
+    first, last = report.seconds(report.day), report.seconds(report.day + timedelta(days=1))
+    for run, row in zip(report.runs, cells(shown, "#explore-runs"), strict=False):
+        jobs = run.columns
+        inside = np.clip(np.minimum(jobs.finish_time, last) - np.maximum(jobs.starting_time, first), 0, None)
+        share = (inside * jobs.hosts.sizes).sum() / (last - first) / (run.hosts or 1)
+        if row[4]:
+            assert float(row[4].rstrip("%\u00a0")) == pytest.approx(100 * share, abs=0.06)
+
+
+def the_same_moment_under_two_dispatchers(shown: Page, report: Report) -> None:
+    go_to(shown, f"{report.day:%Y-%m-%d} 12:00")
+    shown.press("#explore-charts", "m")
+    expect(shown.locator("#explore-instant-title")).to_contain_text("12:00:00")
+    rows = cells(shown, "#explore-instant-rows")
+    assert len(rows) == 2
+    for run, row in zip(report.runs, rows, strict=False):
+        assert row[0] == run.label
+        assert row[1] == number(waiting(run, report.noon).sum())
+        assert row[3] == f"{len(idle_hosts(run, report.noon))} of {run.hosts}"
+    shown.keyboard.press("Escape")
+
+
+def a_job_by_its_id(shown: Page, report: Report) -> None:
+    jobs = report.runs[0].logical
+    name = jobs.job_id[int(np.argmax(jobs.waiting_time))]
+    go_to(shown, f"w0!{name}")
+    expect(shown.locator("#explore-panel")).to_be_focused()
+    assert shown.locator("#explore-job-title").inner_text() == f"Job {name}"
+    assert len(cells(shown, "#explore-job-rows")) == len(report.runs)
+    shown.keyboard.press("Escape")
+
+
+def a_link_shows_the_same(shown: Page, report: Report, folder: Path) -> None:
+    go_to(shown, f"{report.day:%Y-%m-%d}")
+    go_to(shown, report.runs[0].logical.job_id[3])
+    shown.locator("#explore-who-rows button").first.click()
+    settle(shown)
+    link = shown.evaluate("location.href")
+    looks = ["explore-view", "explore-said", "explore-runs", "explore-job", "explore-who-rows", "explore-longest"]
+    read = f"{looks}.map((id) => document.getElementById(id).innerText)"
+    with opened(report.page, folder) as other:
+        other.goto(link)
+        other.reload()
+        ready(other)
+        settle(other)
+        assert other.evaluate(read) == shown.evaluate(read)
+        assert "pass the filters" in other.locator("#explore-said").inner_text()
+
+
+def the_picture_for_a_paper(shown: Page, report: Report, folder: Path) -> None:
+    with shown.expect_download() as waited:
+        shown.click("#explore-save-svg")
+    waited.value.save_as(folder / "picture.svg")
+    picture = etree.parse(folder / "picture.svg").getroot()
+    texts = ["".join(text.itertext()) for text in picture.iter("{*}text")]
+    assert {run.label for run in report.runs[:2]} <= set(texts)
+    assert any(re.search(r"\d{4}|\d\d:\d\d|[A-Z][a-z]{2}", text) for text in texts)
+
+
+def more_hosts(report: Report, folder: Path) -> None:
+    """Ask the same log of a machine with a tenth more hosts."""
+    run = report.runs[0]
+    few = run.hosts or 0
+    many = round(1.1 * few)
+    larger = bd.run(run.result.workload.path, "easy", platform=many, out=folder / "more", record=False)
+    with opened(write_report([run.folder, larger.folder], folder / "more.html", explain=False), folder) as shown:
+        words = shown.locator("#overview .answer").inner_text().replace(NBSP, " ")
+        [before, after] = (
+            float(one.metrics["mean_waiting_time"] or 0) for one in read_runs([run.folder, larger.folder])
+        )
+        texts, unit = durations([before, after])
+        assert f"With {many} hosts instead of {few} (+{number(100 * (many / few - 1))} %)" in words
+        assert f"jobs wait {texts[1]} {unit} instead of {texts[0]} {unit}" in words
+        assert "do not compare" not in shown.content()
+
+
+def ask(report: Report, folder: Path) -> None:
+    """Ask the ten questions, each of a page as it opens."""
+    plain: list[Callable[[Page, Report], None]] = [
+        who_waited_longest_in_a_week_and_why,
+        which_hosts_idle_at_the_longest_queue,
+        which_user_loses_most,
+        how_sure_the_answer_is,
+        utilisation_of_a_day,
+        the_same_moment_under_two_dispatchers,
+        a_job_by_its_id,
+    ]
+    pictured: list[Callable[[Page, Report, Path], None]] = [a_link_shows_the_same, the_picture_for_a_paper]
+    for question in plain:
+        with opened(report.page, folder) as shown:
+            ready(shown)
+            settle(shown)
+            if question is the_same_moment_under_two_dispatchers and len(report.runs) > 2:
+                for box in shown.locator("#explore-runs input:checked").all()[2:]:
+                    box.uncheck()
+            question(shown, report)
+    for asked in pictured:
+        with opened(report.page, folder) as shown:
+            ready(shown)
+            settle(shown)
+            asked(shown, report, folder)
+    more_hosts(report, folder)
+
+
+def reported(log: Path, dispatchers: list[str], folder: Path) -> Report:
+    done = bd.compare(log, dispatchers, out=folder / "out", record=False)
+    folders = [run.folder for run in done.values()]
+    return Report(write_report(folders, folder / "page.html", explain=False), read_runs(folders))
+
+
+@pytest.fixture
+def generated(tmp_path: Path) -> Report:
+    write_log(tmp_path / "log.swf")
+    return reported(tmp_path / "log.swf", ["easy", "conservative"], tmp_path)
+
+
+def test_ten_questions_to_a_generated_log(generated: Report, tmp_path: Path) -> None:
+    ask(generated, tmp_path)
+
+
+@pytest.mark.reallogs
+@pytest.mark.parametrize("dispatchers", [["easy", "conservative"], SIX], ids=["two runs", "six runs"])
+def test_ten_questions_to_a_real_log(dispatchers: list[str], tmp_path: Path) -> None:
+    ask(reported(SHARED / "data" / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz", dispatchers, tmp_path), tmp_path)

@@ -7,6 +7,7 @@ whole numbers (see `streams`); the header says what they count in. ``assets/deco
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.machine.machine import Machine
 from batdispatch.report.explore.decision_columns import decision_columns
 from batdispatch.report.explore.demands import JobDemand
 from batdispatch.report.explore.streams import Whole, fold_signs, steps, written
@@ -26,10 +28,15 @@ MAX_ROWS = 2048
 #: Most segments of a page; a browser draws them all within a frame or two.
 MAX_SEGMENTS = 2_000_000
 _NOTHING = JobDemand()
+#: A host's name whose last number counts up.
+_NUMBERED = re.compile(r"(.*?)(\d{1,15})(\D*)")
 
 
 def page_data(
-    runs: Sequence[Run], asking: Mapping[str, JobDemand], add: Callable[[Table], Mapping[str, Any]] | None = None
+    runs: Sequence[Run],
+    asking: Mapping[str, JobDemand],
+    add: Callable[[Table], Mapping[str, Any]] | None = None,
+    machine: Machine | None = None,
 ) -> dict[str, Any] | None:
     """Return what the page's script reads, of types that JSON has; None: no run has a job, or all have too many.
 
@@ -39,6 +46,7 @@ def page_data(
         runs: in the order of the page.
         asking: id of a job, with or without its workload -> what it asked for, of jobs of which that is known.
         add: says what else the script reads.
+        machine: whose hosts have names; None: it is not known.
     """
     chosen: list[Run] = []
     left = MAX_SEGMENTS
@@ -55,14 +63,19 @@ def page_data(
         "second": table.second,
         "begin": table.begin,
         "end": table.end,
+        "dates": _dates(table),
         "hosts": table.hosts,
+        "capacities": [_hosts(run) for run in chosen],
+        "host_names": _host_names(machine),
         "rows": -(-table.hosts // table.scale),
         "scale": table.scale,
         "shared": any(run.result.platform.resources for run in chosen),
         "names": table.texts,
         "prefix": table.prefix,
         "users": table.users,
+        "accounts": table.accounts,
         "queues": table.queues,
+        "partitions": table.partitions,
         "needs": table.needs,
         "runs": [run.label for run in chosen],
         "left_out": [run.label for run in runs if run not in chosen],
@@ -105,8 +118,12 @@ class Table:
             took = self.time(run.columns.finish_time[ran]) - self.time(run.columns.starting_time[ran])
             self._usual[places[run.lineage.job[ran]]] = took
         known = [_asking(asking, name) for name in jobs.ids]
-        self.users, self._user = _coded([one.user for one in known])
+        users, accounts = [one.user for one in known], [one.account for one in known]
+        self.users, self._user = _coded(users)
+        # Some logs say of each user the group of the same name, which tells nothing.
+        self.accounts, self._account = _coded([""] * len(known) if accounts == users else accounts)
         self.queues, self._queue = _coded([one.queue for one in known])
+        self.partitions, self._partition = _coded([one.partition for one in known])
         self.needs, self._needs = _coded([one.needs for one in known])
         named = [name.removeprefix(self.prefix) for name in jobs.ids]
         self._numbers = _numbers(named)
@@ -120,7 +137,9 @@ class Table:
         yield "usual", self._usual
         yield "units", self._units
         yield "user", self._user
+        yield "account", self._account
         yield "queue", self._queue
+        yield "partition", self._partition
         yield "needs", self._needs
         if self._numbers is not None:
             yield "name", fold_signs(steps(self._numbers))
@@ -183,6 +202,48 @@ def segment_columns(run: Run, rows: Whole, units: Whole) -> Iterable[tuple[str, 
     yield "segment_limit", _limits(segments.requested_time)
     yield "segment_units", fold_signs(segments.requested_number_of_resources - units)
     yield "segment_state", segments.final_state.astype(np.int64)
+
+
+def _dates(table: Table) -> dict[str, Any] | None:
+    """Return when the clock of all runs shows 0, in which zone, and when its clocks change; None: it has no dates."""
+    dates = table.runs[0].result.workload.dates
+    if dates is None or any(run.result.workload.dates != dates for run in table.runs):
+        return None
+    return {"begin": dates.begin, "zone": dates.zone, "offsets": dates.offsets(table.begin, table.end)}
+
+
+def _host_names(machine: Machine | None) -> list[tuple[str, int, int, int, str, str]]:
+    """Return the names of a machine's hosts in order, as stretches of names that count up.
+
+    Each is (prefix, digits, first number, how many hosts, suffix, what tells them from others). If digits are below 0,
+    the prefix is the only host's whole name.
+    """
+    if machine is None:
+        return []
+    kinds = [_kind(host.properties) for host in machine.hosts]
+    common = len(set(kinds)) == 1
+    found: list[tuple[str, int, int, int, str, str]] = []
+    for host, kind in zip(machine.hosts, kinds, strict=True):
+        number = _NUMBERED.fullmatch(host.name)
+        told = "" if common else kind
+        if number is None:
+            found.append((host.name, -1, 0, 1, "", told))
+            continue
+        prefix, digits, suffix = number.groups()
+        if found:
+            before, width, first, count, behind, kind_before = found[-1]
+            # "n9" is followed by "n10", and "n09" too, which both count up.
+            if (before, behind, kind_before, str(first + count).zfill(width)) == (prefix, suffix, told, digits):
+                found[-1] = (before, width, first, count + 1, behind, told)
+                continue
+        found.append((prefix, len(digits), int(digits), 1, suffix, told))
+    return found
+
+
+def _kind(properties: Mapping[str, str]) -> str:
+    """Return what a host offers, or where it belongs, in words."""
+    told = (properties.get(name, "") for name in ("capacity", "partition", "class"))
+    return ", ".join(filter(None, told))
 
 
 def _limits(seconds: Floats) -> Whole:

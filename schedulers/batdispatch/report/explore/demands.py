@@ -9,21 +9,25 @@ from functools import lru_cache
 from batdispatch.core.jobs.request import Amounts, Request
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
-from batdispatch.results.sites import Sites
+from batdispatch.results.sites import NO_GROUPS, Sites
 
 
 @dataclass(frozen=True)
 class JobDemand:
-    """What a job asked for. An empty text means unknown, or nothing.
+    """Who asked, and for what. An empty text means unknown, or nothing.
 
     Attributes:
         user: who.
-        queue: the partition or queue, as the workload names it.
+        account: whom it is charged to, or the user's group.
+        queue: as the workload names it.
+        partition: likewise.
         needs: resources of each unit and node, and which nodes, in words.
     """
 
     user: str = ""
+    account: str = ""
     queue: str = ""
+    partition: str = ""
     needs: str = ""
 
 
@@ -31,13 +35,13 @@ def demands_of(runs: Sequence[Run], sites: Sites) -> dict[str, JobDemand]:
     """Return id of a job -> what it asked for. Workloads that were moved or changed are left out."""
     found: dict[str, JobDemand] = {}
     for run in {(run.result.workload.path, run.result.workload.sha256): run for run in runs}.values():
-        users, queues = sites.users(run), sites.queues(run)
+        users, groups = sites.users(run), sites.groups(run)
         # What is not read whole asks for hosts and for nothing else.
         workload = sites.workload(run) if sites.read_whole(run) else None
         wants = {} if workload is None else {job.id: needs(job.request) for job in workload.jobs}
         same: dict[JobDemand, JobDemand] = {}
-        for job in users | queues | wants:
-            one = JobDemand(users.get(job, ""), queues.get(job, ""), wants.get(job, ""))
+        for job in users | groups | wants:
+            one = JobDemand(users.get(job, ""), *groups.get(job, NO_GROUPS), wants.get(job, ""))
             found[job] = same.setdefault(one, one)
     return found
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from batdispatch.core.jobs.job import FINAL_STATES
 from batdispatch.report.explore.bundle import bundle_script
-from batdispatch.report.explore.data import MAX_SEGMENTS, page_data
+from batdispatch.report.explore.data import MAX_ROWS, MAX_SEGMENTS, page_data
 from batdispatch.report.explore.demands import demands_of
 from batdispatch.report.explore.families import families
 from batdispatch.report.html import environment
@@ -47,7 +47,10 @@ def explorer(
         sites: where their machines and workloads are.
         shared: by label, of runs on shared nodes or with licences.
     """
-    data = page_data(runs, demands_of(runs, sites), lambda table: families(table, sites, shared))
+    machines = {run.result.platform.sha256: run for run in runs}
+    largest = max(machines.values(), key=lambda run: run.hosts or 0)
+    machine = sites.machine(largest) if (largest.hosts or 0) <= MAX_ROWS else None
+    data = page_data(runs, demands_of(runs, sites), lambda table: families(table, sites, shared), machine)
     if data is None:
         return None
     section = (
@@ -58,6 +61,8 @@ def explorer(
             left_out=data["left_out"],
             most=number(MAX_SEGMENTS),
             joined=any(run.lineage.joined for run in runs),
+            dated=data["dates"] is not None,
+            zone=(data["dates"] or {}).get("zone", ""),
         )
     )
     states = [state.value for state in FINAL_STATES]

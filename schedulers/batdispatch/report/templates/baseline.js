@@ -1,7 +1,7 @@
 {
   // Differences to a run of choice, below the values of the others. The page has all values in full.
-  const MINUS = "\u2212", TIMES = "\u00d7", SPACE = "\u00a0", NARROW = "\u202f";
-  const digits = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 }).replaceAll(",", NARROW);
+  const MINUS = "\u2212", TIMES = "\u00d7", SPACE = "\u00a0";
+  const digits = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
   const valueOf = (cell) => (cell.dataset.value === "" ? null : Number(cell.dataset.value));
 
   /** Return what lies between two values, in the unit of their row if it has one, and their ratio: "+1.2, ×1.5". */

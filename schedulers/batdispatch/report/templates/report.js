@@ -30,3 +30,22 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+
+// Sections that are rarely wanted are folded; paper, and browsers without scripts, have them whole.
+for (const section of document.querySelectorAll("section.fold")) {
+  const heading = section.querySelector("h2"), button = document.createElement("button");
+  button.type = "button";
+  button.append(...heading.childNodes);
+  heading.append(button);
+  const open = (wanted) => button.setAttribute("aria-expanded", section.classList.toggle("open", wanted));
+  button.addEventListener("click", () => open());
+  open(false);
+  const aimed = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target || !section.contains(target)) return;
+    open(true);
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", aimed);
+  aimed();
+}

@@ -9,6 +9,7 @@ run is computed in `metrics`, and what it means for a dispatcher is said in `rep
 | The same, as in a page that was first made with percentiles | `bootstrap`: percentile | `expe/malleability` |
 | The same for values that are nearly normal, as means over seeds are | `student` | `expe/common`, `benchmarks/` |
 | The same for values in order of time that resemble their neighbours | `dependence`, `student` | `replicates` |
+| The same over the jobs of one log | `batches`, `dependence` | the report |
 | Does one of a pair win more often than by chance? | `signed_rank`, `significance` | `replicates` |
 | The same, asked of many pairs | `holm` | `replicates` |
 | Do ranks of many differ, and which of them? | `friedman`, `nemenyi` | `replicates`, the leaderboard |

@@ -5,7 +5,7 @@ import { duration, number } from "./words.js";
 /** Return who asked: user and queue, as far as they are known. */
 export function whose(table, job) {
   const user = table.users[table.user[job]], queue = table.queues[table.queue[job]];
-  return [user && `of ${user}`, queue && `in queue ${queue}`].filter(Boolean).join(" ");
+  return [user && `of user ${user}`, queue && `in queue ${queue}`].filter(Boolean).join(" ");
 }
 
 /** Return what was asked for: units, what they need, and the limit of time. */

@@ -5,20 +5,6 @@ export function changes(table, base, other) {
   return other.wait.map((wait, job) => (wait - base.wait[job]) / table.second);
 }
 
-/** Return groups of jobs with their mean change, the largest sums first. */
-export function grouped(change, chosen, groupOf, nameOf) {
-  const groups = new Map();
-  change.forEach((value, job) => {
-    if (!chosen[job] || Number.isNaN(value)) return;
-    const key = groupOf(job);
-    const group = groups.get(key) ?? { name: nameOf(key), jobs: 0, sum: 0 };
-    group.jobs++;
-    group.sum += value;
-    groups.set(key, group);
-  });
-  return [...groups.values()].sort((a, b) => Math.abs(b.sum) - Math.abs(a.sum));
-}
-
 /** Return the jobs whose wait falls most and grows most. */
 export function extremes(change, chosen, most) {
   const jobs = [];
@@ -29,30 +15,46 @@ export function extremes(change, chosen, most) {
   return [by(-1), by(1)];
 }
 
-/** Batches of jobs that a mean's interval is made of, fewest jobs of each, and Student's 97.5 % quantile of one less. */
-const BATCHES = 20, FEWEST = 20, QUANTILE = 2.093;
+/** Most batches, fewest values of a batch, fewest batches. */
+const BATCHES = 20, FEWEST = 20, LEAST = 5;
+/** Autocorrelation that is neglected, and the most that few values can show (dependence.py). */
+const NEGLIGIBLE = 0.2, MOST = 0.8;
+/** Student's 97.5 % quantiles of 1 to 19 degrees of freedom. */
+const QUANTILES = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.306, 2.26216, 2.22814, 2.20099, 2.17881, 2.16037, 2.14479, 2.13145, 2.11991, 2.10982, 2.10092, 2.09302];
 
 /**
- * Return the mean of changes in order of submission and how far it may be off, 95 %, by the method of batch means (Law, Simulation Modeling
- * and Analysis, 9.5.3; Schmeiser, Oper. Res. 30 (1982), on 10 to 30 batches): jobs that come one after the other wait for the same queue, so
- * single jobs are not independent, and means of batches may be. `off` is null and `why` says so where there are too few jobs, or where
- * batches that follow each other are alike: a lag-1 correlation beyond what 20 independent ones have by chance (2/sqrt(20)).
+ * Return the mean of values in order of time and how far it may be off, 95 %, by the method of batch means; `off` is null if they are too few.
+ * results/statistics/batches.py does the same and says why.
  */
 export function meanOfBatches(values) {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const length = Math.floor(values.length / BATCHES);
-  if (length < FEWEST) return { mean, off: null, why: `an interval would need ${BATCHES * FEWEST} jobs` };
-  const batches = Array.from({ length: BATCHES }, (_, index) => {
-    const end = index === BATCHES - 1 ? values.length : (index + 1) * length;
-    const batch = values.slice(index * length, end);
-    return batch.reduce((sum, value) => sum + value, 0) / batch.length;
+  const sum = (some) => some.reduce((total, value) => total + value, 0);
+  const mean = sum(values) / values.length, count = Math.min(BATCHES, Math.floor(values.length / FEWEST));
+  if (count < LEAST) return { mean, off: null };
+  const length = Math.floor(values.length / count);
+  const batches = Array.from({ length: count }, (_, index) => {
+    const batch = values.slice(index * length, index === count - 1 ? values.length : (index + 1) * length);
+    return sum(batch) / batch.length;
   });
-  const middle = batches.reduce((sum, value) => sum + value, 0) / BATCHES;
-  const apart = batches.map((value) => value - middle);
-  const square = apart.reduce((sum, value) => sum + value * value, 0);
-  const along = apart.slice(1).reduce((sum, value, index) => sum + value * apart[index], 0);
-  if (square > 0 && along / square > 2 / Math.sqrt(BATCHES)) {
-    return { mean, off: null, why: "these jobs tell of one stretch of time, in which changes follow each other, and not of others like it" };
-  }
-  return { mean, off: QUANTILE * Math.sqrt(square / (BATCHES - 1) / BATCHES), why: "" };
+  const middle = sum(batches) / count, apart = batches.map((value) => value - middle);
+  const square = sum(apart.map((value) => value * value));
+  const size = worth(apart, square);
+  return { mean, off: quantile(size - 1) * Math.sqrt(square / (count - 1) / size) };
+}
+
+/** Return how many independent values some are worth whose distances to their mean follow each other in time. */
+function worth(apart, square) {
+  if (!(square > 1e-18)) return apart.length;
+  const along = apart.slice(1).reduce((sum, value, index) => sum + value * apart[index], 0) / square;
+  const alike = along + (1 + 3 * along) / apart.length;
+  if (alike <= NEGLIGIBLE) return apart.length;
+  const bounded = Math.min(alike, MOST);
+  return Math.max(2, (apart.length * (1 - bounded)) / (1 + bounded));
+}
+
+/** Return Student's 97.5 % quantile; between whole degrees of freedom its logarithm is nearly linear in their inverse. */
+function quantile(freedom) {
+  const low = Math.min(Math.floor(freedom), QUANTILES.length - 1), [a, b] = [QUANTILES[low - 1], QUANTILES[low] ?? 0];
+  if (freedom === low) return a;
+  const share = (1 / low - 1 / freedom) / (1 / low - 1 / (low + 1));
+  return Math.exp(Math.log(a) + share * (Math.log(b) - Math.log(a)));
 }

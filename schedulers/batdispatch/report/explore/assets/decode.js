@@ -39,7 +39,7 @@ export async function readColumns(header) {
  */
 export async function readTable(header) {
   const [jobs, ...tables] = await readColumns(header);
-  const { walltime, usual, units, user, queue, needs: needed } = jobs;
+  const { walltime, usual, units, user, account, queue, partition, needs: needed } = jobs;
   const submission = addUp(jobs.submission);
   const numbers = header.names ? null : addUp(jobs.name.map(unfold));
   const count = submission.length;
@@ -55,7 +55,7 @@ export async function readTable(header) {
     intervals.forEach((many, segment) => (at[segment + 1] = at[segment] + many));
     const first = new Uint32Array(addUp(columns.first.map(unfold)));
     const last = new Uint32Array(columns.more.map((more, place) => more + first[place]));
-    const run = { label, index, job, start, end, held, at, first, last, state: Uint8Array.from(columns.state), columns };
+    const run = { label, index, hosts: header.capacities[index], job, start, end, held, at, first, last, state: Uint8Array.from(columns.state), columns };
     run.order = sortedBy(start);
     run.byEnd = sortedBy(end);
     run.latest = new Float64Array(job.length);
@@ -72,5 +72,5 @@ export async function readTable(header) {
     });
     return run;
   });
-  return { ...header, columns: jobs, count, submission, walltime, units, user, queue, needed, name, runs, length: (header.end - header.begin) * header.second };
+  return { ...header, columns: jobs, count, submission, walltime, units, user, account, queue, partition, needed, name, runs, length: (header.end - header.begin) * header.second };
 }

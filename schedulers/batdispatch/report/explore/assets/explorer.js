@@ -7,25 +7,34 @@ import { View } from "./view.js";
 
 /** Most runs in view at first, and most that have a colour of their own in the curves. */
 const MOST_SHOWN = 4, MOST_COLOURS = 6;
+/** How long nothing changes before `rest`, ms. */
+const REST = 80;
 
 /**
  * The state. Parts change it through its methods alone, and hear of it by `on`, after these events:
  * `view` (what stretch of time), `runs` (which are in view), `filter` (which jobs are chosen), `pair` (which two runs are compared), `job`
- * (which one is looked at), `instant` (which one is), `colour` (what colours stand for), and `frame`: the charts have been painted.
+ * (which one is looked at), `instant` (which one is), `colour` (what colours stand for), `group` (by what the jobs are summed up), `frame`: the
+ * charts have been painted, and `rest`: they have, and nothing has changed for a moment, so that what takes longer can be worked out.
  */
 export class Explorer extends EventTarget {
   /** `reasons` has by label of a run and full id of a job why it waited. */
   constructor(table, reasons) {
     super();
-    Object.assign(this, { table, reasons, job: -1, instant: null });
+    Object.assign(this, { table, reasons, job: -1, instant: null, group: "" });
     this.view = new View(table, () => this.tell("view"));
-    this.shown = table.runs.slice(0, MOST_SHOWN);
+    this.few = table.runs.slice(0, MOST_SHOWN);
+    this.shown = this.few;
     this.chosen = new Uint8Array(table.count).fill(1);
     this.base = table.runs[0];
     this.other = table.runs[1];
     this.colourings = colourings(table, this.base, this.other);
     this.colouring = Object.values(this.colourings)[0];
     this.levels = new Map();
+    let waiting = 0;
+    this.on(["frame"], () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => this.tell("rest"), REST);
+    });
   }
 
   tell(event) {
@@ -45,7 +54,7 @@ export class Explorer extends EventTarget {
 
   /** Have the first few runs in view. */
   showFew() {
-    this.showRuns(this.table.runs.slice(0, MOST_SHOWN));
+    this.showRuns(this.few);
   }
 
   showRuns(runs) {
@@ -73,6 +82,12 @@ export class Explorer extends EventTarget {
     this.tell("colour");
   }
 
+  /** Sum jobs up by another dimension. */
+  groupBy(name) {
+    this.group = name;
+    this.tell("group");
+  }
+
   /** Look at a job (-1: at none), and have it in view if wanted. */
   choose(job, move = false) {
     this.job = job;
@@ -93,6 +108,12 @@ export class Explorer extends EventTarget {
   lookAt(time) {
     this.instant = time;
     this.tell("instant");
+  }
+
+  /** Return the first job that is submitted in view, and the one behind the last. */
+  get submitted() {
+    const { table, view } = this;
+    return [above(table.submission, view.from - 1e-9), above(table.submission, view.to - (view.to < table.length ? 1e-9 : 0))];
   }
 
   /** Bring all of a job into view, unless it is there and large enough to be seen. */

@@ -1,76 +1,92 @@
-// Which jobs are chosen: by user, queue, size and run time. The others turn pale and do not count.
+// Which jobs are chosen: by each dimension, of one of its keys. The others turn pale and do not count.
 
-import { LENGTHS, classOf, sizeClasses } from "./classes.js";
-import { element, fill, make } from "./dom.js";
+import { element, make } from "./dom.js";
 import { number } from "./words.js";
 
-/** Most users that are proposed while one is typed. */
-const MOST_USERS = 2000;
+/** More keys than these are typed instead of chosen from a list, and at most so many are proposed. */
+const MOST_LISTED = 30, MOST_PROPOSED = 2000;
 
 export class Filters {
-  constructor(explorer) {
-    const { table } = explorer;
-    this.explorer = explorer;
-    this.sizes = sizeClasses(table.units);
-    fill("size", ["any size", ...this.sizes.map(([, name]) => `${name} units`)]);
-    fill("length", ["any run time", ...LENGTHS.map(([, name]) => name)]);
-    const users = table.users.filter(Boolean);
-    element("user").disabled = !users.length;
-    element("users").append(...users.slice(0, MOST_USERS).map((name) => make("option", "", { value: name })));
-    this.queues = table.queues.filter(Boolean);
-    fill("queue", ["any queue", ...this.queues]);
-    element("queue").parentElement.hidden = !this.queues.length;
-    for (const name of ["size", "length", "queue", "user"]) element(name).addEventListener("change", () => this.apply());
-    element("reset").addEventListener("click", () => this.reset());
+  /** `dimensions`: see dimensions.js. */
+  constructor(explorer, dimensions) {
+    Object.assign(this, { explorer, dimensions });
+    /** Dimension -> the key that is chosen; jobs of an unknown text pass none. */
+    this.wanted = new Map();
+    element("filter").replaceChildren(...dimensions.map((one) => make("label", [one.title, " ", this.#control(one)].flat())));
+    element("reset").addEventListener("click", () => this.restore({}));
+    this.#tell();
   }
 
-  reset() {
-    element("user").value = "";
-    for (const name of ["size", "length", "queue"]) element(name).selectedIndex = 0;
+  /** Choose the jobs of a user, account, queue or partition by its name; return whether there is one. */
+  choose(text) {
+    const place = this.dimensions.find((one) => one.keys.some((key) => one.label(key) === text));
+    if (place) this.set(place, place.keys.find((key) => place.label(key) === text));
+    return Boolean(place);
+  }
+
+  /** Choose the jobs of a key; undefined: whatever key they have. */
+  set(dimension, key) {
+    if (key === undefined) this.wanted.delete(dimension);
+    else this.wanted.set(dimension, key);
     this.apply();
   }
 
-  /** Choose the jobs of one user. */
-  ofUser(name) {
-    element("user").value = name;
+  /** Return what is chosen, {name of a dimension: label of a key}, as `restore` takes it. */
+  get state() {
+    return Object.fromEntries([...this.wanted].map(([dimension, key]) => [dimension.name, dimension.label(key)]));
+  }
+
+  restore(state) {
+    this.wanted.clear();
+    for (const dimension of this.dimensions) {
+      const key = dimension.keys.find((one) => dimension.label(one) === state[dimension.name]);
+      if (key !== undefined) this.wanted.set(dimension, key);
+    }
     this.apply();
+  }
+
+  /** Return jobs as 1 and 0: whether they pass all filters, but for that of one dimension. */
+  passing(but = null) {
+    const tests = [...this.wanted].filter(([dimension]) => dimension !== but);
+    const chosen = new Uint8Array(this.explorer.table.count);
+    for (let job = 0; job < chosen.length; job++) chosen[job] = tests.every(([{ of }, key]) => of(job) === key) ? 1 : 0;
+    return chosen;
   }
 
   apply() {
+    this.#tell();
+    this.explorer.filter(this.passing());
+  }
+
+  #control(dimension) {
+    const { name, keys, label } = dimension;
+    const listed = keys.length <= MOST_LISTED;
+    const options = keys.slice(0, MOST_PROPOSED).map((key) => make("option", listed ? label(key) : "", { value: label(key) }));
+    const control = listed
+      ? make("select", [make("option", "any", { value: "" }), ...options], { id: `explore-${name}` })
+      : make("input", "", { id: `explore-${name}`, list: `explore-${name}-names`, size: 9, placeholder: "any", autocomplete: "off", spellcheck: "false" });
+    control.addEventListener("change", () => this.#typed(dimension, control.value.trim()));
+    return listed ? control : [control, make("datalist", options, { id: `explore-${name}-names` })];
+  }
+
+  #typed(dimension, text) {
+    const key = dimension.keys.find((one) => dimension.label(one) === text);
+    this.set(dimension, !text ? undefined : (key ?? NaN));
+    if (text && key === undefined) element("said").textContent = `No job passes the filters: no ${dimension.title.toLowerCase()} is called ${text}.`;
+  }
+
+  #tell() {
+    for (const dimension of this.dimensions) {
+      const key = this.wanted.get(dimension);
+      if (!Number.isNaN(key)) element(dimension.name).value = key === undefined ? "" : dimension.label(key);
+    }
+    const named = [...this.wanted].map(([{ title, label }, key]) => `${title.toLowerCase()} ${label(key)}`).join(", ");
     const { table } = this.explorer;
-    const name = element("user").value.trim();
-    const tests = [this.#user(name), this.#queue(), this.#size(), this.#length()].filter(Boolean);
-    const chosen = new Uint8Array(table.count).map((_, job) => (tests.every((test) => test(job)) ? 1 : 0));
-    const left = chosen.reduce((sum, one) => sum + one, 0);
-    let said = `${number(left)} of ${number(table.count)} jobs are shown in colour, and count in the curves.`;
-    if (left === table.count) said = "";
-    else if (!left) said = `No job passes the filters${name && !table.users.includes(name) ? `: no user is called ${name}` : ""}.`;
-    element("said").textContent = said;
-    this.explorer.filter(chosen);
-  }
-
-  #user(name) {
-    const { table } = this.explorer;
-    const user = table.users.indexOf(name);
-    return name && ((job) => table.user[job] === user);
-  }
-
-  #queue() {
-    const { table } = this.explorer;
-    const place = element("queue").selectedIndex - 1, queue = table.queues.indexOf(this.queues[place]);
-    return place >= 0 && ((job) => table.queue[job] === queue);
-  }
-
-  #size() {
-    const size = element("size").selectedIndex - 1;
-    return size >= 0 && ((job) => classOf(this.sizes, this.explorer.table.units[job]) === size);
-  }
-
-  /** By how long a job takes in the run that others are compared with. */
-  #length() {
-    const { table, base: run } = this.explorer;
-    const length = element("length").selectedIndex - 1;
-    const took = (job) => (run.end[run.of[job + 1] - 1] - run.start[run.of[job]]) / table.second;
-    return length >= 0 && ((job) => run.of[job] < run.of[job + 1] && classOf(LENGTHS, took(job)) === length);
+    const left = this.wanted.size ? this.passing().reduce((sum, one) => sum + one, 0) : table.count;
+    element("filtered").textContent = this.wanted.size ? ` (${this.wanted.size})` : "";
+    element("reset").hidden = !this.wanted.size;
+    element("said").textContent = this.wanted.size
+      ? left ? `${number(left)} of ${number(table.count)} jobs pass the filters (${named}): they have colours, and all figures are theirs.` : `No job passes the filters (${named}).`
+      : "";
   }
 }

@@ -1,17 +1,32 @@
-// Find a job or a user by its name.
+// Go to a job, a moment, or the jobs of somebody, by what is typed.
 
+import { stretchOf } from "./calendar.js";
 import { element } from "./dom.js";
 
 export function listenToFind(explorer, filters) {
-  const { table } = explorer;
+  const { table, view } = explorer;
   element("find").addEventListener("submit", (event) => {
     event.preventDefault();
     const text = element("name").value.trim();
     if (!text) return;
-    for (let job = 0; job < table.count; job++) {
-      if (table.name(job) === text) return explorer.choose(job, true);
-    }
-    if (table.users.includes(text)) return filters.ofUser(text);
-    element("said").textContent = `No job and no user is called ${text}.`;
+    element("said").textContent = "";
+    const job = jobOf(table, text);
+    if (job >= 0) return explorer.choose(job, true);
+    if (filters.choose(text)) return;
+    const stretch = stretchOf(text)?.map((seconds) => view.time(seconds));
+    if (stretch && stretch[0] < table.length && stretch[1] > 0) return show(view, text, stretch);
+    element("said").textContent = stretch ? `${text} is not in what was simulated.` : `No job, user or date is called ${text}.`;
   });
+}
+
+function show(view, text, [from, to]) {
+  const middle = (from + to) / 2, unit = /\d:\d/.test(text) ? "" : to - from > 27 * 86400 * view.table.second ? "month" : "day";
+  if (unit) view.showUnit(unit, middle);
+  else view.show(from, to);
+}
+
+function jobOf(table, text) {
+  const name = text.startsWith(table.prefix) ? text.slice(table.prefix.length) : text;
+  for (let job = 0; job < table.count; job++) if (table.name(job) === name) return job;
+  return -1;
 }

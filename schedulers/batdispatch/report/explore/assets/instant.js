@@ -1,13 +1,14 @@
 // What happens at one moment under each of the foremost runs: who waits, what is idle, and whether the two would fit.
 
+import { moment } from "./calendar.js";
 import { asked, whose } from "./asked.js";
 import { element, make } from "./dom.js";
+import { idleHosts } from "./hosts.js";
 import { key } from "./look.js";
-import { duration, moment, number } from "./words.js";
+import { duration, number } from "./words.js";
 
 export function tellOfInstants(explorer) {
   const { table, view } = explorer;
-  element("instant-close").addEventListener("click", () => explorer.lookAt(null));
   explorer.on(["instant", "runs", "pair"], () => {
     element("instant").hidden = explorer.instant === null;
     if (explorer.instant === null) return;
@@ -32,13 +33,14 @@ export function situation(table, run, time) {
 function row(explorer, run) {
   const { table, instant: time } = explorer;
   const { waiting, held } = situation(table, run, time);
-  const idle = Math.max(0, table.hosts - held);
+  const idle = Math.max(0, run.hosts - held);
   const units = waiting.reduce((sum, job) => sum + table.units[job], 0);
   const fit = waiting.filter((job) => table.units[job] <= idle).length;
-  const cells = [number(waiting.length), number(units), `${number(idle)} of ${number(table.hosts)}`, table.shared ? "–" : number(fit)];
+  const cells = [number(waiting.length), number(units), `${number(idle)} of ${number(run.hosts)}`, table.shared ? "–" : number(fit)];
   return make("tr", [
-    make("th", [key(run), run.label], { scope: "row" }),
+    make("th", [key(run), run.label], { scope: "row", class: "name" }),
     ...cells.map((text) => make("td", text)),
+    make("td", idleHosts(table, run, time)?.join("; ") || "–", { class: "head" }),
     make("td", waiting.length ? head(explorer, run, waiting[0]) : "nobody waits", { class: "head" }),
   ]);
 }
@@ -46,7 +48,7 @@ function row(explorer, run) {
 /** Return who has waited longest: a button that looks at the job, and what it asked for. */
 function head(explorer, run, job) {
   const { table, instant: time } = explorer;
-  const button = make("button", table.name(job), { type: "button" });
+  const button = make("button", `job ${table.name(job)}`, { type: "button" });
   button.addEventListener("click", () => explorer.choose(job));
   const since = duration((time - table.submission[job]) / table.second);
   return [button, ` ${whose(table, job)} asks for ${asked(table, job)}, and has waited for ${since}`];

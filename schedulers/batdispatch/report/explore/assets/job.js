@@ -1,10 +1,12 @@
 // What is known about the job that is looked at: what it asked for, and what became of it under each run.
 
+import { moment } from "./calendar.js";
 import { asked, ending, whose } from "./asked.js";
 import { element, make } from "./dom.js";
 import { lineageOf, ranFor } from "./lineage.js";
 import { key } from "./look.js";
-import { duration, moment, number } from "./words.js";
+import { whileItWaited } from "./waited.js";
+import { duration, number } from "./words.js";
 
 /** Run times count as so many seconds at least in a slowdown. */
 const THRESHOLD = 10;
@@ -12,7 +14,6 @@ const THRESHOLD = 10;
 export function tellOfJob(explorer) {
   element("job-before").addEventListener("click", () => explorer.step(-1));
   element("job-next").addEventListener("click", () => explorer.step(1));
-  element("job-close").addEventListener("click", () => explorer.choose(-1));
   explorer.on(["job"], () => {
     const { table, view, job } = explorer;
     element("job").hidden = job < 0;
@@ -27,12 +28,12 @@ export function tellOfJob(explorer) {
 
 function row({ table, view, reasons }, run, job) {
   const state = ending(table, run, job);
-  const name = make("th", [key(run), run.label], { scope: "row" });
+  const name = make("th", [key(run), run.label], { scope: "row", class: "name" });
   const first = run.of[job], segments = run.of[job + 1] - first;
   if (!segments) return make("tr", [name, make("td", state, { colspan: 5 })]);
   const wait = run.wait[job] / table.second, took = ranFor(run, job) / table.second;
   const slowdown = Math.max(1, (wait + took) / Math.max(took, THRESHOLD));
-  const why = reasons[run.label]?.[table.prefix + table.name(job)];
+  const why = reasons[run.label]?.[table.prefix + table.name(job)] ?? whileItWaited(table, run, job);
   return make("tr", [
     name,
     make("td", duration(wait)),

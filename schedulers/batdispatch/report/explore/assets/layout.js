@@ -1,8 +1,8 @@
 // The charts in view, from top to bottom: made when runs are chosen, painted at most once a frame.
 
 import { CHARTS } from "./charts/all.js";
-import { element } from "./dom.js";
-import { dark } from "./look.js";
+import { element, make } from "./dom.js";
+import { LEFT, RIGHT, dark } from "./look.js";
 
 /** With more runs in view, their charts stand closer together. */
 const FEW = 4;
@@ -11,7 +11,9 @@ export class Layout {
   /** `kinds`: functions of the explorer that return charts, from top to bottom. */
   constructor(explorer, kinds) {
     Object.assign(this, { explorer, kinds, place: element("charts"), charts: [], width: 0, due: false });
+    this.line = make("div", "", { class: "instant" });
     explorer.on(["runs", "pair"], () => this.lay());
+    explorer.on(["instant", "frame"], () => this.mark());
     explorer.on(["view", "filter", "job", "colour"], () => this.redraw());
     dark.addEventListener("change", () => this.lay());
     new ResizeObserver(() => this.resize()).observe(this.place);
@@ -22,7 +24,7 @@ export class Layout {
     for (const chart of this.charts) chart.destroy();
     this.charts = this.kinds.flatMap((charts) => charts(this.explorer));
     this.place.classList.toggle("many", this.explorer.shown.length > FEW);
-    this.place.replaceChildren(...this.charts.map((chart) => chart.figure));
+    this.place.replaceChildren(this.line, ...this.charts.map((chart) => chart.figure));
     this.width = 0;
     this.resize();
   }
@@ -35,13 +37,21 @@ export class Layout {
     this.redraw();
   }
 
+  /** Mark the moment that is looked at. */
+  mark() {
+    const { instant, view } = this.explorer;
+    this.line.hidden = instant === null || instant < view.from || instant > view.to;
+    this.line.style.left = `${LEFT + ((instant - view.from) / (view.to - view.from)) * (this.width - LEFT - RIGHT)}px`;
+  }
+
   redraw() {
     if (this.due) return;
     this.due = true;
     requestAnimationFrame(() => {
       this.due = false;
       performance.mark("explore-begin");
-      const { from, to } = this.explorer.view;
+      const { colouring, shown, chosen, view: { from, to } } = this.explorer;
+      colouring.prepare?.(shown[0], chosen, from, to);
       for (const chart of this.charts) chart.paint(from, to);
       this.explorer.tell("frame");
       performance.measure("explore-draw", "explore-begin");

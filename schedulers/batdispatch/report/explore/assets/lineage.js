@@ -1,7 +1,8 @@
 // The segments of a logical job: attempts, of which each but the last was in vain, and parts between which the job was resized.
 
+import { moment } from "./calendar.js";
 import { unfold } from "./decode.js";
-import { duration, moment, number } from "./words.js";
+import { duration, number } from "./words.js";
 
 /** Return how long the segments of a job ran together, in units of the table. */
 export function ranFor(run, job) {

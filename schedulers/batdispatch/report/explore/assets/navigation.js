@@ -1,15 +1,16 @@
 // Moving along the time axis and from job to job by keys and buttons, and what is in view in words.
 
+import { moment } from "./calendar.js";
 import { element } from "./dom.js";
-import { DAY, HOUR, duration, moment } from "./words.js";
+import { DAY, HOUR, duration } from "./words.js";
 
-const LENGTHS = { hour: HOUR, day: DAY, week: 7 * DAY };
+const UNITS = { hour: HOUR, day: DAY, week: 7 * DAY, month: 30 * DAY };
 
 export function navigate(explorer) {
   const { table, view } = explorer;
   const keys = {
-    ArrowLeft: () => view.pan(-0.25),
-    ArrowRight: () => view.pan(0.25),
+    ArrowLeft: () => view.turn(-1),
+    ArrowRight: () => view.turn(1),
     "+": () => view.zoom(0.5),
     "=": () => view.zoom(0.5),
     "-": () => view.zoom(2),
@@ -24,20 +25,23 @@ export function navigate(explorer) {
   };
   const buttons = { left: "ArrowLeft", right: "ArrowRight", in: "+", out: "-", all: "Home" };
   for (const [name, key] of Object.entries(buttons)) element(name).addEventListener("click", keys[key]);
-  for (const name of ["charts", "strip"]) {
+  for (const name of ["charts", "strip", "panel"]) {
     element(name).addEventListener("keydown", (event) => {
       // In a slider and in a selection these keys mean something else.
-      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys) || event.target.closest("input, select")) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys) || event.target.closest("input, select, [role=region]")) return;
       event.preventDefault();
       keys[event.key]();
     });
   }
-  for (const [name, length] of Object.entries(LENGTHS)) {
-    element(name).disabled = length * table.second > table.length;
-    element(name).addEventListener("click", () => view.zoomTo(length));
+  for (const [unit, length] of Object.entries(UNITS)) {
+    element(unit).disabled = length * table.second > table.length;
+    element(unit).addEventListener("click", () => view.showUnit(unit));
   }
   explorer.on(["frame"], () => {
     const ends = [view.from, view.to].map((time) => moment(view.seconds(time), view.span));
-    element("view").textContent = `${ends[0]} to ${ends[1]} (${duration(view.span)})`;
+    for (const unit of Object.keys(UNITS)) element(unit).setAttribute("aria-pressed", view.unit === unit);
+    const day = view.unit === "day" && ends[0].endsWith(" 00:00");
+    const stretch = day ? ends[0].slice(0, -" 00:00".length) : `${ends[0]} to ${ends[1]}`;
+    element("view").textContent = `${stretch} (${duration(view.span)})`;
   });
 }

@@ -13,9 +13,12 @@
 // Modules. Each has one purpose, and says in its first line which. `bundle.py` puts those that are imported into one script, since a page has
 // one: an import names each thing it takes, an export stands before what it exports, and no module imports itself by a detour.
 
+import { addressState } from "./address.js";
+import { useDates } from "./calendar.js";
 import { CHARTS } from "./charts/all.js";
 import { offerColours } from "./colouring.js";
 import { readTable } from "./decode.js";
+import { dimensions } from "./dimensions.js";
 import { Explorer } from "./explorer.js";
 import { Filters } from "./filters.js";
 import { listenToFind } from "./find.js";
@@ -24,9 +27,12 @@ import { tellOfJob } from "./job.js";
 import { Layout } from "./layout.js";
 import { navigate } from "./navigation.js";
 import { Pair } from "./pair.js";
-import { offerRuns } from "./run-choice.js";
+import { openPanel } from "./panel.js";
+import { rank } from "./ranked.js";
+import { tellOfRuns } from "./runs.js";
 import { offerPicture } from "./save.js";
 import { Strip } from "./strip.js";
+import { Who } from "./who.js";
 
 /**
  * Begin, if the page has jobs and the browser can read them. `extend` makes an explorer more than one of plain hosts: it may add to it, and
@@ -36,21 +42,26 @@ export async function begin(extend = () => ({ first: [], last: [] })) {
   const data = document.getElementById("explore-data");
   if (!data || typeof DecompressionStream === "undefined") return;
   const { reasons, ...header } = JSON.parse(data.textContent);
+  useDates(header.dates);
   const explorer = new Explorer(await readTable(header), reasons);
   document.documentElement.classList.add("explored");
   document.getElementById("explore").hidden = false;
-  const filters = new Filters(explorer);
+  const filters = new Filters(explorer, dimensions(explorer));
   listenToFind(explorer, filters);
-  offerRuns(explorer);
+  tellOfRuns(explorer);
   offerColours(explorer);
   navigate(explorer);
   new Strip(explorer);
   tellOfJob(explorer);
   tellOfInstants(explorer);
+  openPanel(explorer);
+  rank(explorer);
+  new Who(explorer, filters);
   new Pair(explorer);
   const { first, last } = await extend(explorer);
   explorer.layout = new Layout(explorer, [...first, ...CHARTS, ...last]);
   offerPicture(explorer);
+  addressState(explorer, filters);
   // For the browser's console, and for tests.
   window.explorer = explorer;
 }

@@ -4,6 +4,8 @@ import { element } from "./dom.js";
 import { LEFT, RIGHT, density, ink } from "./look.js";
 
 const HEIGHT = 46;
+/** A pointer that moves less, px, clicks. */
+const STILL = 3;
 
 export class Strip {
   constructor(explorer) {
@@ -25,7 +27,7 @@ export class Strip {
     const means = explorer.level(explorer.curve("busy"), explorer.shown[0]).means(0, table.length, Math.floor(wide));
     context.fillStyle = ink("--faint");
     means.forEach((value, index) => {
-      const high = height * Math.min(1, value / table.hosts);
+      const high = height * Math.min(1, value / explorer.shown[0].hosts);
       context.fillRect(left + index, height - high, 1, high);
     });
     const ends = [view.from, view.to].map((time) => left + (wide * time) / table.length);
@@ -43,23 +45,36 @@ export class Strip {
     return Math.min(1, Math.max(0, share)) * this.explorer.table.length;
   }
 
-  /** A drag moves the view if it begins inside of it, and else chooses a new one. */
+  #goTo(time) {
+    const { table, view } = this.explorer;
+    if (view.to - view.from < 0.98 * table.length) return view.moveBy(time - (view.from + view.to) / 2);
+    view.showUnit("day", time);
+  }
+
+  /** A click brings the view there, or of a view of all the day. A drag moves the view if it begins inside of it, and else chooses a new one. */
   #listen() {
     const { canvas } = this;
     const { table, view } = this.explorer;
-    let before = null, begin = null, inside = false;
+    let before = null, begin = null, inside = false, moved = false;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       before = begin = this.#time(event);
       inside = begin > view.from && begin < view.to && view.to - view.from < 0.98 * table.length;
+      moved = false;
     });
     canvas.addEventListener("pointermove", (event) => {
       if (begin === null) return;
       const now = this.#time(event);
+      moved ||= Math.abs(now - begin) > (STILL * table.length) / canvas.clientWidth;
+      if (!moved) return;
       if (inside) view.moveBy(now - before);
-      else if (Math.abs(now - begin) > table.length / 500) view.show(Math.min(begin, now), Math.max(begin, now));
+      else view.show(Math.min(begin, now), Math.max(begin, now));
       before = now;
     });
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (begin = null));
+    canvas.addEventListener("pointerup", () => {
+      if (begin !== null && !moved) this.#goTo(begin);
+      begin = null;
+    });
+    canvas.addEventListener("pointercancel", () => (begin = null));
   }
 }

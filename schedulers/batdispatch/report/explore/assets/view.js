@@ -1,7 +1,11 @@
 // What stretch of time is in view. Times are those of the table: units of 1/second from its begin.
 
+import { limits } from "./calendar.js";
+
 /** The shortest view, s. */
 const SHORTEST = 10;
+/** Stretches of the calendar. */
+export const UNITS = ["hour", "day", "week", "month"];
 
 export class View {
   /** `changed` is called after each change. */
@@ -38,14 +42,37 @@ export class View {
     this.show(around - (around - this.from) * factor, around + (this.to - around) * factor);
   }
 
-  /** Show so many seconds around the middle. */
-  zoomTo(seconds) {
-    this.zoom(seconds / this.span);
+  /** Return a moment of the simulation, s, as a time of the table. */
+  time(seconds) {
+    return (seconds - this.table.begin) * this.table.second;
   }
 
-  /** Move by a share of the view. */
-  pan(share) {
-    this.moveBy(share * (this.to - this.from));
+  /** Show the hour, day, week or month of a time, as far as it is there. */
+  showUnit(unit, time = (this.from + this.to) / 2) {
+    this.show(...this.#ends(unit, time));
+  }
+
+  /** The hour, day, week or month that is in view, as far as it is there: its name; "" if what is in view is none. */
+  get unit() {
+    const { from, to } = this;
+    const fits = (unit) => {
+      const [begin, end] = this.#ends(unit, (from + to) / 2);
+      return Math.abs(begin - from) < 1e-3 && Math.abs(end - to) < 1e-3;
+    };
+    return UNITS.find(fits) ?? "";
+  }
+
+  /** Return the ends of the hour, day, week or month of a time, as far as it is there. */
+  #ends(unit, time) {
+    const [from, to] = limits(this.seconds(time), unit).map((seconds) => this.time(seconds));
+    return [Math.max(0, from), Math.min(this.table.length, to)];
+  }
+
+  /** Go to the next hour, day, week or month, or to the one before (-1), if one is in view; else move by a quarter of the view. */
+  turn(by) {
+    const { unit, from, to } = this;
+    if (unit && (by < 0 ? from > 0 : to < this.table.length)) this.showUnit(unit, by < 0 ? from - 1 : to + 1);
+    else this.moveBy((by * (to - from)) / 4);
   }
 
   /** Move by some time, until an end is in view. */

@@ -1,4 +1,4 @@
-// Numbers, durations and moments as people read them.
+// Numbers and durations as people read them; calendar.js has moments.
 
 export const NBSP = "\u00a0";
 export const DAY = 86400;
@@ -10,6 +10,9 @@ export function number(value) {
   return value.toLocaleString("en", { maximumFractionDigits: digits });
 }
 
+/** Return a number with a digit more than `number` has of those below 100. */
+export const precise = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
+
 /** Return so many of something in words: 1 host, 2 hosts. */
 export const counted = (value, what) => `${number(value)} ${what}${value === 1 ? "" : "s"}`;
 
@@ -17,9 +20,12 @@ export const counted = (value, what) => `${number(value)} ${what}${value === 1 ?
 export const percent = (share) => `${Math.round(100 * share)}${NBSP}%`;
 
 /** Return a length of time in the unit that suits it. */
-export function duration(seconds) {
-  const size = Math.abs(seconds);
-  if (size >= 2 * DAY) return number(seconds / DAY) + NBSP + "days";
+export const duration = (seconds) => durationBeside(seconds, seconds);
+
+/** Return a length of time in the unit that suits another one. */
+export function durationBeside(seconds, other) {
+  const size = Math.abs(other);
+  if (size >= 2 * DAY) return number(seconds / DAY) + NBSP + "d";
   if (size >= 2 * HOUR) return number(seconds / HOUR) + NBSP + "h";
   if (size >= 2 * MINUTE) return number(seconds / MINUTE) + NBSP + "min";
   if (size >= 0.1 || !size) return number(seconds) + NBSP + "s";
@@ -28,23 +34,6 @@ export function duration(seconds) {
 
 /** Return a change with its sign, written by a function for amounts. */
 export const signed = (value, format) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${format(Math.abs(value))}`;
-
-/** Return a moment of simulated time; the shorter what is in view, the more precise. */
-export function moment(seconds, span) {
-  const rest = ((seconds % DAY) + DAY) % DAY;
-  const day = `day${NBSP}${Math.floor(seconds / DAY)}`;
-  if (span > 20 * DAY) return day;
-  const two = (value) => String(Math.floor(value)).padStart(2, "0");
-  const clock = `${two(rest / HOUR)}:${two((rest % HOUR) / MINUTE)}`;
-  if (span > 3 * HOUR) return `${day} ${clock}`;
-  return `${day} ${clock}:${two(rest % MINUTE)}`;
-}
-
-/** Distances between the marks of a time axis, s. */
-export const TIME_MARKS = [
-  ...[1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200],
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((days) => days * DAY),
-];
 
 /** Distances between the marks of an axis of durations, s: `duration` writes the first few multiples of each as whole numbers. */
 export const DURATION_MARKS = [

@@ -1,13 +1,14 @@
 // Axes of a chart in an SVG picture.
 
 import { points, shape } from "../svg.js";
-import { momentTexts, timeMarks } from "./marks.js";
+import { timeMarks } from "../calendar.js";
+import { momentTexts } from "./marks.js";
 
 /** Inks of pictures that stand alone, on white paper. */
 export const INK = "#1a1a1a";
 export const FAINT = "#8a8a8a";
 /** Least distance between two moments that are written, px. */
-const ROOM = 90;
+export const ROOM = 90;
 
 /** Return a time axis below a chart of some width and height, whose left end is at 0. */
 export function timeAxis(view, width, height) {

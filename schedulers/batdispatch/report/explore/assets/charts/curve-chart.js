@@ -1,12 +1,12 @@
 // A curve over time, with a line for each run in view, drawn by uPlot.
 
+import { moment, timeMarks } from "../calendar.js";
 import { CURVES } from "../curves/all.js";
 import { make } from "../dom.js";
 import { LEFT, RIGHT, faintLine, ink, key, line } from "../look.js";
 import { points, shape } from "../svg.js";
-import { timeAxis, valueAxis } from "./axes.js";
+import { ROOM, timeAxis, valueAxis } from "./axes.js";
 import { momentTexts, roundMarks } from "./marks.js";
-import { TIME_MARKS, moment } from "../words.js";
 
 const HEIGHT = 130;
 /** Height of the lines in an SVG picture, and of the axis below, px. */
@@ -15,10 +15,15 @@ const VECTOR_HEIGHT = 100, AXIS = 28;
 const MARKS = 4;
 /** Most points of a line, and how many pixels each has at least. */
 const MOST_POINTS = 1200, WIDTH_OF_POINT = 1.5;
+/** Most runs that have a band, its opacity in hexadecimal, and the diameter of a dot, px. */
+const MOST_BANDS = 3, BAND = "33", DOT = 3;
 
 export function curveCharts(explorer) {
   return CURVES.filter((curve) => curve.applies?.(explorer.table) ?? true).map((curve) => new CurveChart(explorer, curve));
 }
+
+/** The edge of a band. */
+const EDGE = { stroke: "transparent", width: 0, points: { show: false } };
 
 export class CurveChart {
   constructor(explorer, curve) {
@@ -26,30 +31,32 @@ export class CurveChart {
     const { shown, foremost } = explorer;
     // What is drawn last is on top.
     this.runs = [...shown.filter((run) => !foremost.includes(run)), ...foremost];
+    // Of many runs, bands would hide each other.
+    this.banded = foremost.length <= MOST_BANDS ? foremost.filter((run) => explorer.level(curve, run)?.extremes) : [];
     this.box = make("div", "", { class: "curve" });
-    this.caption = make("figcaption", [make("strong", curve.title), `: ${curve.about(explorer.table)}`]);
-    this.peaks = curve.peaks ? foremost.map((run) => this.#peak(run)) : [];
-    const peaks = this.peaks.length ? [make("div", ["Highest in view:", ...this.peaks.map(({ button }) => button)], { class: "explore-bar" })] : [];
-    this.figure = make("figure", [this.caption, ...peaks, this.box]);
+    const band = this.banded.length ? "; the band is from the least to the most of each pixel's time, the line its mean" : "";
+    this.caption = make("figcaption", [make("strong", curve.title), `: ${curve.about(explorer.table)}${band}`]);
+    this.figure = make("figure", [this.caption, this.box]);
     this.box.addEventListener("click", () => this.#lookAt());
   }
 
   resize(width) {
     this.destroy();
     this.stretches = Math.max(50, Math.min(MOST_POINTS, Math.floor((width - LEFT - RIGHT) / WIDTH_OF_POINT)));
-    this.plot = new uPlot(this.#options(width), [[], ...this.runs.map(() => [])], this.box);
+    this.plot = new uPlot(this.#options(width), [[], ...this.runs.map(() => []), ...this.banded.flatMap(() => [[], []])], this.box);
   }
 
   paint(from, to) {
     const { explorer, curve, stretches } = this;
-    const step = (to - from) / stretches, scale = curve.scale(explorer.table);
+    const step = (to - from) / stretches;
     const x = Array.from({ length: stretches }, (_, index) => explorer.view.seconds(from + (index + 0.5) * step));
-    const values = this.runs.map((run) => {
-      const means = explorer.level(curve, run)?.means(from, to, stretches) ?? x.map(() => null);
-      return means.map((value) => (value === null ? null : value * scale));
-    });
-    this.plot.setData([x, ...values]);
-    for (const peak of this.peaks) peak.update();
+    const scaled = (values, run) => {
+      const scale = curve.scale(explorer.table, run);
+      return values.map((value) => (value === null ? null : value * scale));
+    };
+    const means = this.runs.map((run) => scaled(explorer.level(curve, run)?.means(from, to, stretches) ?? x.map(() => null), run));
+    const bands = this.banded.flatMap((run) => explorer.level(curve, run).extremes(from, to, stretches).map((values) => scaled(values, run)));
+    this.plot.setData([x, ...means, ...bands]);
   }
 
   vector(width) {
@@ -61,11 +68,18 @@ export class CurveChart {
     const group = shape("g", { class: "curve" });
     const marks = (curve.marks ?? roundMarks)(min, max, MARKS).map((value) => [place(0, value)[1], curve.format(value)]);
     group.append(valueAxis(marks, width, VECTOR_HEIGHT), timeAxis(explorer.view, width, VECTOR_HEIGHT));
-    lines.forEach((values, index) => {
-      const run = this.runs[index];
+    this.banded.forEach((run, index) => {
+      const [least, most] = [0, 1].map((end) => lines[this.runs.length + 2 * index + end].map((value, at) => place(x[at], value)));
+      group.append(shape("polygon", { points: points([...least, ...most.reverse()]), fill: line(run).stroke, "fill-opacity": 0.2 }));
+    });
+    this.runs.forEach((run, index) => {
       const { stroke, dash = [] } = explorer.foremost.includes(run) ? line(run) : faintLine();
       const drawn = { fill: "none", stroke, "stroke-width": 1.2, "stroke-dasharray": dash.join(" ") || "none" };
-      for (const piece of pieces(x, values, curve.sparse)) group.append(shape("polyline", { points: points(piece.map((one) => place(...one))), ...drawn }));
+      for (const piece of pieces(x, lines[index])) {
+        const at = piece.map((one) => place(...one));
+        if (curve.sparse) group.append(...at.map(([cx, cy]) => shape("circle", { cx, cy, r: DOT / 2, fill: stroke })));
+        else group.append(shape("polyline", { points: points(at), ...drawn }));
+      }
     });
     return { group, height: VECTOR_HEIGHT + AXIS };
   }
@@ -85,7 +99,11 @@ export class CurveChart {
     const grid = { stroke: ink("--line"), width: 1 };
     const axis = { stroke: ink("--soft"), grid, ticks: { ...grid, size: 4 }, font: "11px system-ui, sans-serif" };
     const range = curve.range(table) ?? ((_, low, high) => [0, high > 0 ? 1.05 * high : 1]);
-    const marks = (_, times) => momentTexts(times, view, width - LEFT - RIGHT);
+    const wide = width - LEFT - RIGHT;
+    const bands = this.banded.map((run, index) => {
+      const least = 1 + this.runs.length + 2 * index;
+      return { series: [least + 1, least], fill: line(run).stroke + BAND };
+    });
     const splits = curve.marks && ((_, axis, low, high) => curve.marks(low, high, MARKS));
     return {
       width,
@@ -95,31 +113,19 @@ export class CurveChart {
       scales: { x: { time: false, range: () => [view.seconds(view.from), view.seconds(view.to)] }, y: { range } },
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, sync: { key: "explore" } },
       axes: [
-        { ...axis, size: 26, incrs: TIME_MARKS, space: 90, values: marks },
+        { ...axis, size: 26, splits: (_, __, from, to) => timeMarks(from, to, wide, ROOM), values: (_, times) => momentTexts(times, view, wide) },
         { ...axis, size: LEFT, space: 28, ...(splits && { splits }), values: (_, values) => values.map(curve.format) },
       ],
-      series: [{}, ...this.runs.map((run) => this.#series(run))],
+      series: [{}, ...this.runs.map((run) => this.#series(run)), ...bands.flatMap(() => [EDGE, EDGE])],
+      bands,
       hooks: { setSelect: [(plot) => this.#zoom(plot)], setCursor: [(plot) => this.#read(plot)] },
     };
   }
 
   #series(run) {
-    const foremost = this.explorer.foremost.includes(run);
-    const points = { show: this.curve.sparse && foremost ? undefined : false, size: 4 };
-    return { label: run.label, width: 1.5, ...(foremost ? line(run) : faintLine()), spanGaps: this.curve.sparse, points };
-  }
-
-  /** Return a button that says where a run's line is highest, and looks at that moment. */
-  #peak(run) {
-    const { explorer, curve } = this;
-    const said = make("span"), button = make("button", [key(run), said], { type: "button" });
-    const highest = () => explorer.level(curve, run).peak(explorer.view.from, explorer.view.to);
-    button.addEventListener("click", () => explorer.lookAt(highest().time));
-    const update = () => {
-      const peak = highest();
-      said.textContent = `${run.label} ${curve.format(peak.value)}, ${moment(explorer.view.seconds(peak.time), explorer.view.span)}`;
-    };
-    return { button, update };
+    const look = this.explorer.foremost.includes(run) ? line(run) : faintLine();
+    const dots = { paths: () => null, points: { show: true, size: DOT, fill: look.stroke } };
+    return { label: run.label, width: 1.5, ...look, points: { show: false }, ...(this.curve.sparse && dots) };
   }
 
   /** Look at the moment where the pointer is, unless it zooms. */
@@ -148,18 +154,23 @@ export class CurveChart {
     const index = plot.cursor.idx;
     caption.dataset.value = "";
     if (index == null) return;
-    const values = explorer.foremost.map((run) => plot.data[1 + this.runs.indexOf(run)][index]);
-    const said = explorer.foremost.map((run, place) => `${run.label} ${values[place] == null ? "none" : curve.format(values[place])}`).join(", ");
-    caption.dataset.value = `${moment(plot.data[0][index], explorer.view.span)}: ${said}`;
+    const at = (series) => plot.data[series][index];
+    const said = explorer.foremost.map((run) => {
+      const value = at(1 + this.runs.indexOf(run)), band = this.banded.indexOf(run);
+      if (value == null) return `${run.label} none`;
+      const ends = band < 0 ? [] : [0, 1].map((end) => at(1 + this.runs.length + 2 * band + end));
+      return `${run.label} ${curve.format(value)}${ends.length && ends[0] < ends[1] ? ` (${ends.map(curve.format).join(" to ")})` : ""}`;
+    });
+    caption.dataset.value = `${moment(plot.data[0][index], explorer.view.span)}: ${said.join(", ")}`;
   }
 }
 
-/** Return the pieces of a line, each a list of [x, y]: one piece if it is joined over nulls, else one between every two nulls. */
-function pieces(x, values, joined) {
+/** Return the pieces of a line between nulls, each a list of [x, y]. */
+function pieces(x, values) {
   const found = [[]];
   values.forEach((value, index) => {
     if (value != null) found.at(-1).push([x[index], value]);
-    else if (!joined && found.at(-1).length) found.push([]);
+    else if (found.at(-1).length) found.push([]);
   });
   return found.filter((piece) => piece.length);
 }

@@ -1,18 +1,24 @@
 // Hosts over time, one chart for each run in view, with drag to zoom and what a job is under the pointer.
 
+import { timeMarks } from "../calendar.js";
 import { colourNumber } from "../classes.js";
 import { make } from "../dom.js";
+import { hostName } from "../hosts.js";
 import { LEFT, RIGHT, dark, density, ink, key } from "../look.js";
 import { shape } from "../svg.js";
 import { asImage } from "../vector.js";
+import { ROOM } from "./axes.js";
 import { GanttImage } from "./gantt-image.js";
-import { AXIS, ganttAxes, ganttVector } from "./gantt-vector.js";
+import { AXIS, ganttAxes, ganttVector, hostMarks } from "./gantt-vector.js";
+import { momentTexts } from "./marks.js";
 import { hideTip, showTip } from "./tip.js";
 
 /** Height of each chart, px, by how many there are. */
 const HEIGHTS = [300, 220, 160, 120, 96, 80, 64];
 /** Jobs that the filters leave out. */
 const PALE = { light: "#eceff2", dark: "#26313a" };
+/** Least distance between two hosts that are named, px. */
+const HOST_ROOM = 40;
 /** A pointer that moves less, px, clicks. */
 const STILL = 3;
 
@@ -27,7 +33,9 @@ class GanttChart {
     this.canvas = make("canvas", "", { role: "img", "aria-label": `Gantt chart of ${run.label}: hosts over time` });
     this.select = make("div", "", { class: "select" });
     this.gantt = new GanttImage(explorer.table, run, this.canvas);
-    const box = make("div", [this.canvas, this.select], { class: "gantt", style: `padding-left: ${LEFT}px` });
+    this.hosts = make("div", "", { class: "hosts", "aria-hidden": "true" });
+    this.times = make("div", "", { class: "times", "aria-hidden": "true" });
+    const box = make("div", [this.hosts, this.canvas, this.select, this.times], { class: "gantt", style: `padding-left: ${LEFT}px` });
     this.figure = make("figure", [make("figcaption", [key(run), run.label]), box]);
     this.#listen();
   }
@@ -38,6 +46,12 @@ class GanttChart {
     this.canvas.height = Math.round(this.height * density());
     this.canvas.style.width = `${wide}px`;
     this.canvas.style.height = `${this.height}px`;
+    this.wide = wide;
+    const { table } = this.explorer;
+    const marks = hostMarks(table, this.run, Math.max(1, Math.floor(this.height / HOST_ROOM)));
+    this.hosts.replaceChildren(
+      ...marks.map(([host, share]) => make("span", hostName(table, host), { style: `top: ${this.height * (1 - share)}px` })),
+    );
   }
 
   paint(from, to) {
@@ -46,6 +60,14 @@ class GanttChart {
     const pale = colourNumber(dark.matches ? PALE.dark : PALE.light);
     this.gantt.paint(from, to, (one) => paints[colouring.of(this.run, one)], chosen, pale);
     if (job >= 0) this.gantt.mark(job, from, to, ink("--ink"));
+    const { view } = this.explorer;
+    const marks = timeMarks(view.seconds(from), view.seconds(to), this.wide, ROOM), texts = momentTexts(marks, view, this.wide);
+    this.times.replaceChildren(
+      ...marks.map((mark, index) => {
+        const left = LEFT + ((mark - view.seconds(from)) / view.span) * this.wide;
+        return make("span", texts[index], { style: `left: ${left}px` });
+      }),
+    );
   }
 
   picture() {
@@ -56,7 +78,7 @@ class GanttChart {
     const { explorer, gantt, height } = this;
     // What the page paints says more of thousands of jobs than as many rectangles.
     const chart = ganttVector(explorer, gantt, width, height) ?? asImage(this).group;
-    return { group: shape("g", {}, chart, ganttAxes(explorer, width, height)), height: height + AXIS };
+    return { group: shape("g", {}, chart, ganttAxes(explorer, this.run, width, height)), height: height + AXIS };
   }
 
   destroy() {
@@ -86,7 +108,7 @@ class GanttChart {
       const here = this.#where(event);
       this.select.style.display = "none";
       if (drags(event, here)) view.show(Math.min(here.time, begin.time), Math.max(here.time, begin.time));
-      else if (begin) explorer.choose(this.gantt.at(here.time, here.height));
+      else if (begin) this.#look(here);
       begin = null;
     });
     canvas.addEventListener("pointerleave", () => {
@@ -105,6 +127,13 @@ class GanttChart {
       { passive: false },
     );
     canvas.addEventListener("dblclick", () => view.showAll());
+  }
+
+  /** Look at the job that is there, or else at the moment. */
+  #look({ time, height }) {
+    const job = this.gantt.at(time, height);
+    if (job < 0) this.explorer.lookAt(time);
+    else this.explorer.choose(job);
   }
 
   /** Say beside the pointer which job is there, and which part of it. */

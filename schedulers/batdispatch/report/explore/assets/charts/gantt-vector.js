@@ -1,7 +1,7 @@
 // A Gantt chart as rectangles of an SVG picture, as long as few enough jobs are in view to tell them apart.
 
+import { hostName } from "../hosts.js";
 import { points, shape } from "../svg.js";
-import { number } from "../words.js";
 import { INK, timeAxis, valueAxis } from "./axes.js";
 import { links } from "./gantt-links.js";
 import { roundMarks } from "./marks.js";
@@ -48,9 +48,14 @@ export function ganttVector(explorer, gantt, width, height) {
   return chart;
 }
 
+/** Return the hosts that are named beside a Gantt chart, about so many: [host, share of the height from the bottom at its middle]. */
+export function hostMarks({ rows, scale }, run, most) {
+  return roundMarks(0, run.hosts - 1, most).filter(Number.isInteger).map((host) => [host, (Math.floor(host / scale) + 0.5) / rows]);
+}
+
 /** Return the axes of a Gantt chart: hosts from the bottom to the top, and the time. */
-export function ganttAxes({ table, view }, width, height) {
-  const marks = roundMarks(0, table.hosts, 4).map((host) => [height * (1 - host / (table.rows * table.scale)), number(host)]);
+export function ganttAxes({ table, view }, run, width, height) {
+  const marks = hostMarks(table, run, 4).map(([host, share]) => [height * (1 - share), hostName(table, host)]);
   return shape("g", {}, valueAxis(marks, width, height), timeAxis(view, width, height));
 }
 

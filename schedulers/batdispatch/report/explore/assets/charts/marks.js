@@ -1,7 +1,8 @@
 // Where an axis has marks: at round numbers, and at moments that people know.
 
 import { RIGHT } from "../look.js";
-import { DURATION_MARKS, TIME_MARKS, moment } from "../words.js";
+import { markTexts } from "../calendar.js";
+import { DURATION_MARKS } from "../words.js";
 
 /** Width of a character of an axis, px. */
 const CHARACTER = 6.2;
@@ -21,19 +22,13 @@ export function durationMarks(low, high, most) {
   return step ? between(low, high, step) : roundMarks(low, high, most);
 }
 
-/** Return what is written at each moment of a time axis of some width: nothing where the right edge would cut it. */
-export function momentTexts(times, view, width) {
+/** Return what is written at each mark of a time axis of some width: nothing where the right edge would cut it. */
+export function momentTexts(marks, view, width) {
   const [from, to] = [view.seconds(view.from), view.seconds(view.to)];
-  return times.map((time) => {
-    const text = moment(time, view.span), right = ((to - time) / (to - from)) * width;
+  return markTexts(marks).map((text, index) => {
+    const right = ((to - marks[index]) / (to - from)) * width;
     return (text.length * CHARACTER) / 2 > right + RIGHT ? "" : text;
   });
-}
-
-/** Return moments between two, s, so that each has so many pixels of the width at least. */
-export function timeMarks(from, to, width, room) {
-  const least = ((to - from) * room) / width;
-  return between(from, to, TIME_MARKS.find((step) => step >= least) ?? TIME_MARKS.at(-1));
 }
 
 function between(low, high, step) {

@@ -1,10 +1,11 @@
 // What solvers achieved: of the plans made in each stretch of time, which share was proven the best, found, or not found.
 
+import { moment } from "../calendar.js";
 import { make } from "../dom.js";
 import { LEFT, RIGHT, density, key, spot } from "../look.js";
 import { Means } from "../curves/sums.js";
 import { addUp } from "../numbers.js";
-import { moment, number } from "../words.js";
+import { number } from "../words.js";
 
 const HEIGHT = 34;
 /** Least width of a stretch, px: a single plan has to be seen. */

@@ -11,9 +11,9 @@ import { queueLength } from "./queue-length.js";
  * - name: by which code and tests find it; title: in its caption; about(table): the caption's rest;
  * - applies(table), if not all pages have it;
  * - level(table, run, chosen): an object with means(from, to, stretches), which returns the mean of each of so many stretches of equal length
- *   between two times of the table, null where there is nothing (see level.js); or null instead of the object, if this run has none;
- * - scale(table): what the means are multiplied by; range(table): the ends of the vertical axis, null for those that the values have;
- * - format(value): a value as people read it; sparse: true, if values stand apart and are joined over nulls;
- * - peaks: true, if the caption says where it is highest; levels then have peak(from, to) as well, which returns {time, value}.
+ *   between two times of the table, null where there is nothing; it may have extremes(from, to, stretches) for least and most as well (see
+ *   level.js); or null instead of the object, if this run has none;
+ * - scale(table, run): what the values are multiplied by; range(table): the ends of the vertical axis, null for those that the values have;
+ * - format(value): a value as people read it; sparse: true, if values stand at moments, and nothing is known between them.
  */
 export const CURVES = [busyHosts, queueLength, meanWait, decisionTime, slowestDecision, gap];

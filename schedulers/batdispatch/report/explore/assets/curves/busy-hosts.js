@@ -8,7 +8,7 @@ export const busyHosts = {
   title: "Busy hosts",
   about: (table) => `share of the hosts that jobs hold${table.shared ? "; one that several share counts for each" : ""}`,
   level: (table, run, chosen) => heldLevel(run, chosen, run.held),
-  scale: (table) => 1 / table.hosts,
+  scale: (_, run) => 1 / run.hosts,
   range: (table) => (table.shared ? null : [0, 1]),
   format: percent,
 };

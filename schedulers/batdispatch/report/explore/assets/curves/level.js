@@ -1,6 +1,9 @@
-// Curves over time, averaged over as many stretches as there are pixels: what happens within one is not lost.
+// Curves over time in as many stretches as there are pixels, of each its mean, least and most: what happens within one is not lost.
 
 import { above, valuesAt } from "../numbers.js";
+
+/** Events of which least and most are kept together. */
+const BLOCK = 64;
 
 /** A level that rises at some moments and falls at others, each list in order of time. */
 export class Level {
@@ -21,6 +24,8 @@ export class Level {
       this.after[place] = level;
       this.area[place] = area;
     }
+    // Of several changes at one moment, the last one counts.
+    for (let place = count - 2; place >= 0; place--) if (this.at[place] === this.at[place + 1]) this.after[place] = this.after[place + 1];
   }
 
   /** Return the area under the level up to a moment. */
@@ -34,9 +39,7 @@ export class Level {
     let place = above(this.at, from) - 1;
     const found = { time: from, value: place < 0 ? 0 : this.after[place] };
     for (place++; place < this.at.length && this.at[place] < to; place++) {
-      // Of several changes at one moment, the last one counts.
-      const last = place + 1 === this.at.length || this.at[place + 1] > this.at[place];
-      if (last && this.after[place] > found.value) Object.assign(found, { time: this.at[place], value: this.after[place] });
+      if (this.after[place] > found.value) Object.assign(found, { time: this.at[place], value: this.after[place] });
     }
     return found;
   }
@@ -52,6 +55,39 @@ export class Level {
       return mean;
     });
   }
+
+  /** Return the least and the most level of each of some stretches of equal length between two moments. */
+  extremes(from, to, stretches) {
+    this.blocks ??= blocksOf(this.after);
+    const least = new Array(stretches), most = new Array(stretches), length = (to - from) / stretches;
+    let place = above(this.at, from) - 1;
+    for (let index = 0; index < stretches; index++) {
+      const end = index === stretches - 1 ? to : from + (index + 1) * length;
+      let low = place < 0 ? 0 : this.after[place], high = low;
+      const next = above(this.at, end);
+      for (let at = place + 1; at < next; ) {
+        const whole = at % BLOCK === 0 && at + BLOCK <= next;
+        low = Math.min(low, whole ? this.blocks.low[at / BLOCK] : this.after[at]);
+        high = Math.max(high, whole ? this.blocks.high[at / BLOCK] : this.after[at]);
+        at += whole ? BLOCK : 1;
+      }
+      [least[index], most[index]] = [low, high];
+      place = next - 1;
+    }
+    return [least, most];
+  }
+}
+
+/** Return the least and most of each whole block of values. */
+function blocksOf(values) {
+  const count = Math.floor(values.length / BLOCK);
+  const low = new Float64Array(count).fill(Infinity), high = new Float64Array(count).fill(-Infinity);
+  for (let at = 0; at < count * BLOCK; at++) {
+    const block = (at / BLOCK) | 0;
+    low[block] = Math.min(low[block], values[at]);
+    high[block] = Math.max(high[block], values[at]);
+  }
+  return { low, high };
 }
 
 /** Return the level of what the segments of chosen jobs hold, each its amount from its start to its end. */

@@ -17,5 +17,4 @@ export const queueLength = {
   scale: () => 1,
   range: () => null,
   format: number,
-  peaks: true,
 };

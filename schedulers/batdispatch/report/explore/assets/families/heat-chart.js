@@ -1,10 +1,11 @@
 // Heat maps over time, one for each run in view: nodes and what jobs hold of a resource, or I/O nodes and the jobs that ask for them.
 
+import { moment } from "../calendar.js";
 import { colourNumber } from "../classes.js";
 import { hideTip, showText } from "../charts/tip.js";
 import { make } from "../dom.js";
 import { LEFT, RIGHT, dark, density, ink, key } from "../look.js";
-import { moment, number, percent } from "../words.js";
+import { number, percent } from "../words.js";
 import { atRest } from "./at-rest.js";
 import { heatsOf } from "./heat.js";
 

@@ -11,6 +11,8 @@ begin(async (explorer) => {
   explorer.table.families = await readFamilies(explorer.table);
   explorer.moment = new Moment(explorer);
   const mapped = [...explorer.table.families.values()].some((family) => family.machine.network);
+  // On a map, jobs beside each other should not look like one.
+  if (mapped) explorer.colourBy("job");
   document.documentElement.classList.toggle("mapped", mapped);
   return { first: [mapCharts], last: [familyCurves, heatCharts] };
 });

@@ -1,10 +1,11 @@
 // Maps of the runs in view at one moment, with what chooses it.
 
+import { moment } from "../calendar.js";
 import { hideTip, showText, showTip } from "../charts/tip.js";
 import { make } from "../dom.js";
 import { LEFT, RIGHT, dark, density, ink, key } from "../look.js";
-import { counted, moment, number } from "../words.js";
-import { absent, holders, running } from "./hosts.js";
+import { counted, number } from "../words.js";
+import { absent, holders, running } from "../holders.js";
 import { MapImage } from "./map-image.js";
 import { Pieces } from "./pieces.js";
 

@@ -1,6 +1,6 @@
 // Who is on which host at a moment.
 
-import { above } from "../numbers.js";
+import { above } from "./numbers.js";
 
 /** Return the segments that run at a moment, in order of start. */
 export function running(run, moment) {

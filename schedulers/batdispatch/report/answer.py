@@ -1,0 +1,202 @@
+"""What a comparison says in at most 60 words: who waits least, at what price, how sure that is; and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from batdispatch.core.line.hindsight import name_list
+from batdispatch.report import style
+from batdispatch.report.comparison import same_jobs
+from batdispatch.results.columns import Floats
+from batdispatch.results.metrics.compute import STARVATION, describe
+from batdispatch.results.metrics.rows import Row, metric_row
+from batdispatch.results.numbers import duration, durations, number
+from batdispatch.results.runs import Run
+from batdispatch.results.starvation import easy_among
+from batdispatch.results.statistics.batches import mean_by_batches
+
+#: Figures that the picture shows, beside the utilisation where machines differ.
+SHOWN = ("mean_waiting_time", "p99_waiting_time", "max_waiting_time", "mean_bounded_slowdown")
+#: Most runs of the picture; the table has all.
+MOST_RUNS = 8
+#: Figures that may be the price of a short mean wait, the gravest first, and by how much they must be worse.
+_PRICES, _WORSE = (STARVATION.name, "max_waiting_time", "p99_waiting_time", "mean_bounded_slowdown"), 1.005
+#: The unit of a slowdown.
+_TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}"
+_ELSEWHERE = "One log says little of others: compare --replicates 10 tells more."
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A figure of a run: the text with its unit, and its share of the largest, 0 to 1."""
+
+    text: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a comparison says.
+
+    Attributes:
+        text: sentences of at most 60 words together.
+        headings: of the picture's columns.
+        rows: label, colour and bars of each run.
+        left_out: how many runs the picture does not show.
+    """
+
+    text: str
+    headings: Sequence[str]
+    rows: Sequence[tuple[str, str, Sequence[Bar]]]
+    left_out: int
+
+
+def answer(runs: Sequence[Run]) -> Answer | None:
+    """Return what some runs say; None if no job started in one of them."""
+    if any(run.metrics.get("mean_waiting_time") is None for run in runs):
+        return None
+    other_hosts = len({run.hosts for run in runs}) > 1
+    rows = [
+        metric_row(metric, [run.metrics.get(name) for run in runs])
+        for name in (*SHOWN, *(["utilisation"] if other_hosts else []))
+        if (metric := describe(name)) is not None and all(run.metrics.get(name) is not None for run in runs)
+    ]
+    largest = [max(cell.value or 0.0 for cell in row.cells) or 1.0 for row in rows]
+    shown = [
+        (
+            run.label,
+            str(style.series_style(index)["color"]),
+            [
+                Bar(_with_unit(row, row.cells[index].text), (row.cells[index].value or 0.0) / most)
+                for row, most in zip(rows, largest, strict=True)
+            ],
+        )
+        for index, run in enumerate(runs[:MOST_RUNS])
+    ]
+    return Answer(_text(runs, other_hosts), [row.metric.label for row in rows], shown, max(0, len(runs) - MOST_RUNS))
+
+
+def _with_unit(row: Row, text: str) -> str:
+    if "slowdown" in row.metric.name:
+        return f"{text}{_TIMES}"
+    return f"{text}\N{NO-BREAK SPACE}{row.unit}" if row.unit else text
+
+
+def _text(runs: Sequence[Run], other_hosts: bool) -> str:
+    if len(runs) == 1:
+        return _alone(runs[0])
+    if not same_jobs(runs):
+        return "These runs served different jobs, so their figures do not say which dispatcher is better."
+    if all(_mean(run) < 0.5 for run in runs):
+        return "No job waits in any of these runs: the machine is large enough for all of them."
+    return f"{_capacity(runs) if other_hosts else _winner(runs)} {_ELSEWHERE}"
+
+
+def _alone(run: Run) -> str:
+    waits = [duration(float(run.metrics.get(name) or 0.0)) for name in SHOWN[:3]]
+    used = run.metrics.get("utilisation")
+    also = f" The machine is used to {number(100 * used)}\N{NO-BREAK SPACE}%." if used is not None else ""
+    waited = f"Jobs wait {waits[0]} in the mean; 99 of 100 wait {waits[1]} or less"
+    return f"{waited}, and none waits longer than {waits[2]}.{also}"
+
+
+def _mean(run: Run) -> float:
+    return float(run.metrics["mean_waiting_time"] or 0.0)
+
+
+def _winner(runs: Sequence[Run]) -> str:
+    """Say who waits least against whom, how sure that is, and what it costs."""
+    best = min(runs, key=_mean)
+    easy = easy_among(runs)
+    rest = [run for run in runs if run is not best]
+    against = easy if easy is not None and easy is not best else min(rest, key=_mean)
+    (mine, theirs), unit = _in_one_unit(_mean(best), _mean(against))
+    if mine == theirs:
+        return f"Jobs wait alike under {best.label} and {against.label}: {mine}{unit} in the mean."
+    sure, chance = _sureness(best, against)
+    if chance:
+        text = (
+            f"Jobs wait {mine}{unit} in the mean under {best.label} and {theirs}{unit} under {against.label}; "
+            f"that may be chance{sure}."
+        )
+    else:
+        share = number(100 * (1 - _mean(best) / _mean(against)))
+        text = (
+            f"Jobs wait least under {best.label}: {mine}{unit} in the mean, {share}\N{NO-BREAK SPACE}% less than under "
+            f"{against.label}{sure}."
+        )
+    return f"{text} {_price(best, against)}"
+
+
+def _capacity(runs: Sequence[Run]) -> str:
+    """Say what more hosts do to the waits of the same jobs, from the smallest machine to the largest."""
+    small, large = (pick(runs, key=lambda run: run.hosts or 0) for pick in (min, max))
+    (before, after), unit = _in_one_unit(_mean(small), _mean(large))
+    more = number(100 * ((large.hosts or 0) / (small.hosts or 1) - 1))
+    change = number(100 * abs(_mean(large) / _mean(small) - 1)) if _mean(small) else "0"
+    way = "less" if _mean(large) <= _mean(small) else "more"
+    sure, chance = _sureness(large, small)
+    used = [number(100 * float(run.metrics.get("utilisation") or 0.0)) for run in (small, large)]
+    doubt = ", which may be chance" if chance else ""
+    hosts = f"{number(large.hosts or 0)} hosts instead of {number(small.hosts or 0)} (+{more}\N{NO-BREAK SPACE}%)"
+    return (
+        f"With {hosts}, jobs wait {after}{unit} instead of {before}{unit} in the mean, "
+        f"{change}\N{NO-BREAK SPACE}% {way}{doubt}{sure}. "
+        f"Utilisation goes from {used[0]}\N{NO-BREAK SPACE}% to {used[1]}\N{NO-BREAK SPACE}%."
+    )
+
+
+def _sureness(run: Run, against: Run) -> tuple[str, bool]:
+    """Return the interval of the difference of mean waits in words, and whether it holds 0, or is not known."""
+    found = mean_by_batches(wait_changes(against, run))
+    if found.low is None or found.high is None:
+        return " (too few jobs for an interval)", True
+    (low, high), unit = _in_one_unit(found.low, found.high)
+    return f" (95\N{NO-BREAK SPACE}% interval of the difference: {low} to {high}{unit})", found.low <= 0 <= found.high
+
+
+def _price(best: Run, against: Run) -> str:
+    """Say in which figures the one that waits least is worse."""
+    found = []
+    for name in _PRICES:
+        metric, mine, theirs = describe(name), best.metrics.get(name), against.metrics.get(name)
+        if (
+            metric is None
+            or mine is None
+            or theirs is None
+            or mine <= theirs * _WORSE
+            or (name == STARVATION.name and mine <= theirs)
+        ):
+            continue
+        if metric.unit == "s":
+            (here, there), unit = _in_one_unit(float(mine), float(theirs))
+            found.append(f"a {metric.label} of {here}{unit} instead of {there}{unit}")
+        elif name == STARVATION.name:
+            found.append(f"{number(mine)} {metric.label}")
+        else:
+            found.append(f"a {metric.label} of {number(mine)}{_TIMES} instead of {number(theirs)}{_TIMES}")
+    if not found:
+        return "Its longest wait and slowdowns are no worse."
+    return f"The price: {name_list(found[:2])}."
+
+
+def _in_one_unit(*seconds: float) -> tuple[list[str], str]:
+    texts, unit = durations(list(seconds))
+    signed = [text.replace("-", "\N{MINUS SIGN}") for text in texts]
+    return signed, f"\N{NO-BREAK SPACE}{unit}" if unit else ""
+
+
+def wait_changes(base: Run, other: Run) -> Floats:
+    """Return by how much longer jobs wait in the other run, s, in order of submission; of jobs that started in both."""
+    first, second = base.logical, other.logical
+    code, _ = pd.factorize(np.concatenate([first.full_ids(), second.full_ids()]))
+    waits = np.full((2, int(code.max(initial=-1)) + 1), np.nan)
+    for row, (jobs, codes) in enumerate(zip((first, second), np.split(code, [len(first)]), strict=True)):
+        waits[row, codes[jobs.ran]] = jobs.waiting_time[jobs.ran]
+    changes = (waits[1] - waits[0])[code[: len(first)]][np.argsort(first.submission_time, kind="stable")]
+    known: Floats = changes[~np.isnan(changes)]
+    return known

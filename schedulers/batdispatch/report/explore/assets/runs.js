@@ -1,0 +1,76 @@
+// The runs, which of them are in view, and what each makes of the jobs in view: the legend of all charts.
+
+import { moment } from "./calendar.js";
+import { element, make } from "./dom.js";
+import { key } from "./look.js";
+import { idleWhileWaiting } from "./idle.js";
+import { duration, durationBeside, number, precise } from "./words.js";
+
+export function tellOfRuns(explorer) {
+  const { table, view } = explorer;
+  const rows = table.runs.map((run, index) => {
+    const box = make("input", "", { type: "checkbox", value: index, "aria-label": `${run.label} in view` });
+    box.addEventListener("change", () => {
+      const wanted = table.runs.filter((_, place) => rows[place].box.checked);
+      // One is always in view.
+      explorer.showRuns(wanted.length ? wanted : [run]);
+    });
+    const cells = Array.from({ length: 6 }, () => make("td"));
+    const boxes = table.runs.length > 1 ? [box] : [];
+    element("runs").append(make("tr", [make("th", make("label", [...boxes, key(run), run.label]), { scope: "row", class: "name" }), ...cells]));
+    return { box, cells };
+  });
+  element("runs-all").addEventListener("click", () => explorer.showRuns(table.runs));
+  element("runs-few").addEventListener("click", () => explorer.showFew());
+  element("runs-few").parentElement.hidden = table.runs.length < 2;
+  const tick = () => rows.forEach(({ box }, index) => (box.checked = explorer.shown.includes(table.runs[index])));
+  const tell = () => {
+    const waits = explorer.shown.map((run) => waiting(explorer, run)), largest = Math.max(...waits.map(({ mean }) => mean));
+    rows.forEach(({ cells }, index) => {
+      const place = explorer.shown.indexOf(table.runs[index]);
+      const told = place < 0 ? cells.map(() => "") : figures(explorer, table.runs[index], waits[place], largest);
+      cells.forEach((cell, column) => cell.replaceChildren(told[column]));
+    });
+  };
+  explorer.on(["runs"], tick);
+  explorer.on(["rest", "pair"], tell);
+  tick();
+}
+
+/** Return of the chosen jobs that are submitted in view how many started in a run, their mean wait, s, and who waits longest; -1: nobody. */
+function waiting({ table, chosen, submitted: [first, end] }, run) {
+  let jobs = 0, sum = 0, longest = -1;
+  for (let job = first; job < end; job++) {
+    if (!chosen[job] || Number.isNaN(run.wait[job])) continue;
+    jobs++;
+    sum += run.wait[job];
+    if (longest < 0 || run.wait[job] > run.wait[longest]) longest = job;
+  }
+  return { jobs, mean: jobs ? sum / jobs / table.second : 0, longest };
+}
+
+/** Return what a run makes of the jobs and the machine in view, in the order of the table's columns. */
+function figures(explorer, run, { jobs, mean, longest }, largest) {
+  const { table, view } = explorer;
+  const { from, to } = view;
+  const busy = explorer.level(explorer.curve("busy"), run), queue = explorer.level(explorer.curve("queue"), run).peak(from, to);
+  const share = (busy.upTo(to) - busy.upTo(from)) / (to - from) / run.hosts;
+  const idle = table.shared ? null : idleWhileWaiting(table, run, from, to);
+  return [
+    number(jobs),
+    jobs ? durationBeside(mean, largest) : "–",
+    longest < 0 ? "–" : pressed(duration(run.wait[longest] / table.second), `, job ${table.name(longest)}`, () => explorer.choose(longest, true)),
+    `${precise(100 * share)}\u00a0%`,
+    queue.value
+      ? pressed(number(queue.value), `, ${moment(view.seconds(queue.time), view.span)}`, () => explorer.lookAt(queue.time))
+      : "0",
+    idle ? `${number(idle.sum / table.second / 3600)}\u00a0h` : "–",
+  ];
+}
+
+/** Return a button that says a figure and does something, with more words beside the figure. */
+function pressed(text, more, act) {
+  const button = make("button", [text, make("span", more, { class: "more" })], { type: "button" });
+  button.addEventListener("click", act);
+  return button;
+}
