@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, ext
 from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.numbers import duration, durations, number
-from batdispatch.results.runs import Run, read_runs
+from batdispatch.results.runs import Run, read_runs, spelled
 from batdispatch.results.sites import Sites
 from batdispatch.results.starvation import NO_EASY, beside_easy
 from batdispatch.results.units import read_units
@@ -77,7 +78,9 @@ def render(
     runs: Sequence[Run], *, title: str | None = None, explain: bool = True, workers: Executor | None = None
 ) -> str:
     """Return the page that compares some runs; the arguments are those of `write_report`."""
-    runs = beside_easy(runs)
+    runs = beside_easy(
+        [replace(run, label=spelled(run.result)) if run.label == run.result.label else run for run in runs]
+    )
     losses = begin_losses(runs, workers=workers) if explain else lambda: Losses("", [], {})
     sites = Sites()
     shared, chart_note = shared_runs(runs, sites)

@@ -13,6 +13,7 @@ import numpy as np
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.options import written
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import closest
 from batdispatch.inputs.folders import check_finished, stamp
@@ -305,6 +306,18 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     if stamp(folder / RESULT) != written:
         raise InputError("was made anew while it was read: read it again", source=str(folder))
     return Run(folder, label or result.label or folder.name, columns, lineage, result, hosts, metrics)
+
+
+def spelled(result: Result) -> str:
+    """Return a run's dispatcher with the options it was given as people write them: ``easy[ordering=sjf]``.
+
+    Its label, after which its folder is called, has no brackets. A run that says no options has its label alone.
+    """
+    options = result.settings.get("options")
+    if not isinstance(options, dict) or not options:
+        return result.label
+    given = ",".join(f"{name}={written(value)}" for name, value in options.items())
+    return f"{result.label.partition(',')[0]}[{given}]"
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
