@@ -131,14 +131,14 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.results.metrics.compute import STARVATION
     from batdispatch.results.rejections import in_words, rejections_of
-    from batdispatch.results.runs import read_result, spelled
+    from batdispatch.results.runs import read_result, display_name
     from batdispatch.results.starvation import NO_EASY
 
     results = {label: run.result for label, run in comparison.items()}
     if as_json:
         click.echo(json_text(comparison.figures))
     else:
-        names = {label: spelled(read_result(run.folder)) or label for label, run in comparison.items()}
+        names = {label: display_name(read_result(run.folder)) or label for label, run in comparison.items()}
         show(metrics_table({names[label]: figures for label, figures in comparison.figures.items()}))
         if len(results) > 1 and not any(STARVATION.name in figures for figures in comparison.figures.values()):
             show(NO_EASY)

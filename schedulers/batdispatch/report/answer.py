@@ -20,7 +20,7 @@ from batdispatch.results.starvation import easy_among
 from batdispatch.results.statistics.batches import mean_by_batches
 
 #: Figures that the picture shows, beside the utilisation where machines differ.
-SHOWN = ("mean_waiting_time", "p99_waiting_time", "max_waiting_time", "mean_bounded_slowdown")
+FIGURES = ("mean_waiting_time", "p99_waiting_time", "max_waiting_time", "mean_bounded_slowdown")
 #: Most runs of the picture; the table has all.
 MOST_RUNS = 8
 #: Figures that may be the price of a short mean wait, the gravest first, and by how much they must be worse.
@@ -62,7 +62,7 @@ def answer(runs: Sequence[Run]) -> Answer | None:
     other_hosts = len({run.hosts for run in runs}) > 1
     rows = [
         metric_row(metric, [run.metrics.get(name) for run in runs])
-        for name in (*SHOWN, *(["utilisation"] if other_hosts else []))
+        for name in (*FIGURES, *(["utilisation"] if other_hosts else []))
         if (metric := describe(name)) is not None and all(run.metrics.get(name) is not None for run in runs)
     ]
     largest = [max(cell.value or 0.0 for cell in row.cells) or 1.0 for row in rows]
@@ -97,7 +97,7 @@ def _text(runs: Sequence[Run], other_hosts: bool) -> str:
 
 
 def _alone(run: Run) -> str:
-    waits = [duration(float(run.metrics.get(name) or 0.0)) for name in SHOWN[:3]]
+    waits = [duration(float(run.metrics.get(name) or 0.0)) for name in FIGURES[:3]]
     used = run.metrics.get("utilisation")
     also = f" The machine is used to {number(100 * used)}\N{NO-BREAK SPACE}%." if used is not None else ""
     waited = f"Jobs wait {waits[0]} in the mean; 99 of 100 wait {waits[1]} or less"

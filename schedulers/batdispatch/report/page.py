@@ -20,7 +20,7 @@ from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, ext
 from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.numbers import duration, durations, number
-from batdispatch.results.runs import Run, read_runs, spelled
+from batdispatch.results.runs import Run, read_runs, display_name
 from batdispatch.results.sites import Sites
 from batdispatch.results.starvation import NO_EASY, beside_easy
 from batdispatch.results.units import read_units
@@ -79,7 +79,7 @@ def render(
 ) -> str:
     """Return the page that compares some runs; the arguments are those of `write_report`."""
     runs = beside_easy(
-        [replace(run, label=spelled(run.result)) if run.label == run.result.label else run for run in runs]
+        [replace(run, label=display_name(run.result)) if run.label == run.result.label else run for run in runs]
     )
     losses = begin_losses(runs, workers=workers) if explain else lambda: Losses("", [], {})
     sites = Sites()

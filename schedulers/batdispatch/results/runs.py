@@ -308,7 +308,7 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     return Run(folder, label or result.label or folder.name, columns, lineage, result, hosts, metrics)
 
 
-def spelled(result: Result) -> str:
+def display_name(result: Result) -> str:
     """Return a run's dispatcher with the options it was given as people write them: ``easy[ordering=sjf]``.
 
     Its label, after which its folder is called, has no brackets. A run that says no options has its label alone.
