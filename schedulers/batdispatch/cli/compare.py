@@ -131,7 +131,7 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.results.metrics.compute import STARVATION
     from batdispatch.results.rejections import in_words, rejections_of
-    from batdispatch.results.runs import read_result, display_name
+    from batdispatch.results.runs import display_name, read_result
     from batdispatch.results.starvation import NO_EASY
 
     results = {label: run.result for label, run in comparison.items()}

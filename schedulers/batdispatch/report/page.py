@@ -20,7 +20,7 @@ from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, ext
 from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.numbers import duration, durations, number
-from batdispatch.results.runs import Run, read_runs, display_name
+from batdispatch.results.runs import Run, display_name, read_runs
 from batdispatch.results.sites import Sites
 from batdispatch.results.starvation import NO_EASY, beside_easy
 from batdispatch.results.units import read_units
