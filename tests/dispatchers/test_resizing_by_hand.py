@@ -18,6 +18,7 @@ from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.mail import Delay
+from batdispatch.engines.records import EngineOptions
 from batdispatch.layers.flexible import Flexible
 from batdispatch.layers.redistribution import transfer_seconds
 from malleable import FREE, checked
@@ -512,3 +513,30 @@ def test_hosts_of_a_molded_job_are_not_given_to_a_job_that_expands_at_the_same_m
     molded = Task("b", 10.0, 2, 20.0, extra={"sizes": {"least": 1, "most": 2}})
     found = rows(run(2, [malleable("a", 1, 100.0), molded], moldable="fitting"))
     assert found["b~2"] == (10.0, 50.0, "1")
+
+
+# ---------------------------------------------------------------------- more than the machine has
+
+
+@pytest.mark.parametrize("acknowledged", [True, False])
+@pytest.mark.parametrize("inner", ["easy", "conservative", "slurm-backfill"])
+def test_a_job_that_asks_for_more_than_there_is_starts_on_what_fits(inner: str, acknowledged: bool) -> None:
+    """On 8 hosts, a job of 32 runs on 8 if it waits for them, and on 4 where it is the first and 4 are free."""
+    sizes = {"least": 2, "most": 64, "kind": "moldable", "scalability": "linear"}
+    large = Task("large", 1.0, 32, 10.0, extra={"sizes": sizes})
+    engine = EngineOptions(dynamic_jobs=True, acknowledge_dynamic_jobs=acknowledged)
+    options = {"dispatcher": inner, "moldable": "fitting", **FREE}
+    alone = simulate(Machine.flat(8), [large], checked(options), engine=engine)
+    assert {row.id: row.state for row in alone.rows.values()}["large"] is JobState.REJECTED
+    assert rows(alone)["large~2"][1:] == (41.0, "0-7")
+    beside = simulate(Machine.flat(8), [Task("x", 0.0, 4, 100.0), large], checked(options), engine=engine)
+    assert rows(beside)["large~3"] == (1.0, 81.0, "4-7")
+
+
+def test_a_job_that_ends_in_time_on_no_size_that_there_is_is_rejected_for_what_it_asks() -> None:
+    sizes = {"least": 2, "most": 64, "kind": "moldable", "scalability": "linear"}
+    large = Task("large", 1.0, 32, 10.0, 39.0, extra={"sizes": sizes})
+    result = run(8, [large], moldable="fitting")
+    assert [(row.id, row.state) for row in result.rows.values()] == [("large", JobState.REJECTED)]
+    asked = run(8, [large._replace(walltime=math.inf)])
+    assert [(row.id, row.state) for row in asked.rows.values()] == [("large", JobState.REJECTED)]

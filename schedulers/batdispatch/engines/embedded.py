@@ -307,6 +307,8 @@ class EmbeddedEngine:
             "dynamic-jobs-acknowledged": options.dynamic_jobs and options.acknowledge_dynamic_jobs,
             # Profiles are never forgotten here.
             "profile-reuse-enabled": True,
+            # Only layers that register jobs ask for calls that soon.
+            **({"calls-at-once": True} if options.dynamic_jobs and world.mail is None else {}),
             "sched-config": options.scheduler_config,
             "forward-unknown-events": options.forward_unknown_events,
         }

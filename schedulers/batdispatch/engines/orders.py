@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -236,7 +237,7 @@ class Orders:
             check_profile(decision.name, decision.profile)
             check_timed(
                 decision.name,
-                {decision.name: decision.profile, **known},
+                ChainMap[str, Any](known, {decision.name: decision.profile}),
                 set(),
                 platform=world.timer is not None,
             )

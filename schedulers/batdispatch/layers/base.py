@@ -53,6 +53,9 @@ class Layer(Dispatcher):
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         self.inner.on_submit(ledger, job)
 
+    def reshapes(self, ledger: Ledger, job: Job) -> bool:
+        return self.inner.reshapes(ledger, job)
+
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
         self.inner.on_start(ledger, stay)
 
@@ -103,6 +106,12 @@ class Layer(Dispatcher):
         """Return where a job goes by the placement of the dispatcher inside, or the lowest hosts if it has none."""
         placement = getattr(self.inner, "placement", None)
         return placement.place(scene, job) if isinstance(placement, Placement) else scene.lowest(job)
+
+    @property
+    def orders_by_time(self) -> bool:
+        """Whether `in_order` may be another one without anything having happened."""
+        ordering = getattr(self.inner, "ordering", None)
+        return isinstance(ordering, Ordering) and ordering.dynamic
 
     @property
     def chooses_whenever_it_fits(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.jobs.profiles import outcome_of
 from batdispatch.core.jobs.sizes import Sizes
 from batdispatch.core.line.ledger import TICK
@@ -21,6 +21,9 @@ CLOSE = 1e-9
 #: A step is over if it ends within so many seconds: a reconfiguring point is rounded to microseconds, and may be looked
 #: at half a tick before it.
 EARLY = 2 * TICK
+#: Where steps last this many seconds, and there are no more than so many, each point is the end of one step: rounding
+#: leaves out none.
+LONG_STEP, MANY_STEPS = 0.01, 10**6
 #: Shortest time that a simulator can be asked to run a job for, in seconds.
 SHORTEST = 1e-6
 
@@ -29,8 +32,8 @@ class Flexible:
     """A job that can be resized; one segment of it at a time waits or runs. Times are seconds, work is a share of 1."""
 
     __slots__ = (
-        *("checked", "decided", "done", "due", "job", "left", "longest", "meant", "overhead", "owed", "profile"),
-        *("profiles", "segments", "sizes", "total"),
+        *("_seconds", "begun", "called", "checked", "decided", "done", "due", "job", "left", "longest", "meant"),
+        *("overhead", "owed", "profile", "profiles", "segments", "sizes", "total"),
     )
 
     def __init__(self, job: Job, sizes: Sizes, profiles: Mapping[str, Mapping[str, Any]]) -> None:
@@ -52,6 +55,8 @@ class Flexible:
                 "checked every 'period' seconds, expected more than 0, and cannot ask for anything at a step",
                 place=f"job {job.id}, field 'sizes'",
             )
+        #: What `seconds` returned before.
+        self._seconds: dict[int, float] = {}
         #: Work that was done before the current segment.
         self.done = 0.0
         #: How long the current segment runs before its work goes on: redistribution, and what the checks took.
@@ -62,6 +67,8 @@ class Flexible:
         self.longest = math.inf
         #: What checks took since the last resize.
         self.owed = 0.0
+        #: Whether one of its segments has started.
+        self.begun = False
         #: Segments so far.
         self.segments = 1
         #: When the last check was answered.
@@ -70,17 +77,21 @@ class Flexible:
         self.decided: Action | None = None
         #: Id of the waiting job that this is done for; empty: none.
         self.meant = ""
-        #: When the next reconfiguring point is looked at; infinity: never.
+        #: When the next reconfiguring point is; infinity: there is none that counts.
         self.due = math.inf
+        #: The point for which a call was asked for, see `batdispatch.layers.points`; infinity: none.
+        self.called = math.inf
 
     # ------------------------------------------------------------------ work
 
     def seconds(self, units: int) -> float:
         """Return how long all of the work takes on some units; infinity if only the platform knows."""
-        if self.total is None:
-            return math.inf
-        time = self.sizes.scalability.time
-        return self.total * (time(units) / time(self.job.units))
+        known = self._seconds.get(units)
+        if known is None:
+            time = self.sizes.scalability.time
+            share = time(units) / time(self.job.units)
+            known = self._seconds[units] = math.inf if self.total is None else self.total * share
+        return known
 
     def share_after(self, elapsed: float, units: int) -> float:
         """Return how much of the work is done when the current segment has run for some time on some units."""
@@ -153,6 +164,42 @@ class Flexible:
         step = max(math.ceil((done - CLOSE) * steps), self.step_after(now - start, units) + 1)
         point = milliseconds(begin + (step / steps - self.done) * seconds)
         return point if point < begin + (1.0 - self.done) * seconds else math.inf
+
+    def pass_points(self, stay: Stay, before: float) -> int:
+        """Let the points before some time be checked without action, and return how many these are.
+
+        Args:
+            stay: the current segment.
+            before: s.
+        """
+        start, units = stay.start, stay.job.units
+        count = self._leap(start, units, before)
+        while self.due < before:
+            count += 1
+            self.checked = self.due
+            self.due = self.next_point(start, self.due, units)
+        return count
+
+    def _leap(self, start: float, units: int, before: float) -> int:
+        """Pass all points but the last few where each is the end of the next step, and return how many are passed."""
+        if self.total is None or self.sizes.period or self.due >= before:
+            return 0
+        seconds, steps = self.seconds(units), self.sizes.steps
+        if seconds < LONG_STEP * steps or steps > MANY_STEPS:
+            return 0
+        first, last = self.step_after(self.due - start, units), self.step_after(before - start, units) - 1
+        if last <= first:
+            return 0
+        self.checked = milliseconds(start + self.overhead + (last / steps - self.done) * seconds)
+        self.due = self.next_point(start, self.checked, units)
+        return last - first + 1
+
+    def first_point(self, stay: Stay, time: float) -> float:
+        """Return the first point from some time on, in seconds, if those before are checked without action."""
+        due, checked = self.due, self.checked
+        self.pass_points(stay, time)
+        point, self.due, self.checked = self.due, due, checked
+        return point
 
 
 def _profile_of(job: Job, profiles: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:

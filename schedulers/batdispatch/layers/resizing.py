@@ -13,7 +13,7 @@ from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.dispatcher import Dispatcher, create
-from batdispatch.core.line.events import JobsKilled
+from batdispatch.core.line.events import Event, JobsKilled, RequestedCall
 from batdispatch.core.line.ledger import TICK, Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
@@ -21,6 +21,7 @@ from batdispatch.core.plans.moments import milliseconds
 from batdispatch.layers.actions import Actions
 from batdispatch.layers.base import Layer, chain, rest_name, successor, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible
+from batdispatch.layers.points import Points
 from batdispatch.layers.redistribution import transfer_profile, transfer_seconds
 from batdispatch.layers.reshape import (
     free_if,
@@ -32,7 +33,7 @@ from batdispatch.layers.reshape import (
 )
 from batdispatch.layers.resizing_options import MEASURED_COSTS, ResizingOptions
 from batdispatch.layers.segments import RESIZE_STATES, Resize, Segment, Segments, SegmentState
-from batdispatch.layers.situations import situation_of
+from batdispatch.layers.situations import situation_of, sizes_in_time
 from batdispatch.layers.transfer import told_of
 from batdispatch.parts.policy import Action, Situation, make_policy
 
@@ -59,7 +60,9 @@ class Resizing(Layer):
         nobody else starts there in between. A job is not resized if it has ended in the message that made the layer
         decide.
     Time: `O(q s)` for a check by the policy dmr with q waiting jobs and s sizes. A resize costs one message more, and
-        two decisions of the dispatcher inside.
+        two decisions of the dispatcher inside. On whole hosts, jobs are looked at only when something has happened that
+        lets the policy act, if the policy and the dispatcher inside say when that is, as those of this package do whose
+        orderings and predictions do not change with time.
     Deviations:
         - The time of checks without action is added to the next resize, since a running job cannot be delayed.
         - While freed nodes wait for the end of a redistribution, they count as idle. The dispatcher inside does not
@@ -92,13 +95,15 @@ class Resizing(Layer):
         #: What becomes of the jobs that can be resized: see there for the states and moves.
         self.segments = Segments()
         self.actions = Actions()
-        #: (time, id of a running segment whose reconfiguring point is looked at then).
-        self._points: list[tuple[float, str]] = []
+        #: At which of their points running segments are looked at.
+        self.points = Points(self.segments, self._rest, self._pass_checks)
         #: (time, id of a segment whose freed nodes leave then).
         self._leaving: list[tuple[float, str]] = []
         #: Waiting jobs that go before all others, with the places that they were promised.
         self._boosted: dict[str, Place | None] = {}
         self._whole: dict[Request, int] = {}
+        #: The waiting jobs in order of priority; None: not worked out since something happened.
+        self._line: list[Job] | None = None
 
     def make_inner(self, seed: int) -> Dispatcher:
         return create(self.options.dispatcher, seed=seed)
@@ -110,6 +115,8 @@ class Resizing(Layer):
                 "what its hosts offer"
             )
         super().begin(ledger)
+        self._anywhere = self.chooses_whenever_it_fits
+        self._sorts_anew = self.orders_by_time
 
     @property
     def _simulates_network(self) -> bool:
@@ -117,7 +124,12 @@ class Resizing(Layer):
 
     # ------------------------------------------------------------------ events
 
+    def _change(self) -> None:
+        """Note that something has happened that may let a policy act."""
+        self.points.changed, self._line = True, None
+
     def on_submit(self, ledger: Ledger, job: Job) -> None:
+        self._change()
         segment = self.segments.get(job.id)
         if segment is not None:
             self._go_on(ledger, job, segment)
@@ -127,29 +139,45 @@ class Resizing(Layer):
             flexible = Flexible(job, sizes, ledger.profiles.get(job.id.partition("!")[0], {}))
             flexible.longest = ledger.longest(job)
             self.segments.enter(Segment(job.id, flexible, SegmentState.WAITING))
+            if self.reshapes(ledger, job):
+                self._replace(ledger, job, self._possible_sizes(ledger, flexible, job)[0], None)
+                return
         self.inner.on_submit(ledger, job)
         self.forget_rejected(ledger)
 
+    def reshapes(self, ledger: Ledger, job: Job) -> bool:
+        sizes = job.request.sizes
+        if self.options.moldable == "asked" or sizes is None or job.parent or not ledger.why_impossible(job):
+            return super().reshapes(ledger, job)
+        flexible = Flexible(job, sizes, ledger.profiles.get(job.id.partition("!")[0], {}))
+        return bool(self._possible_sizes(ledger, flexible, job))
+
+    def _possible_sizes(self, ledger: Ledger, flexible: Flexible, job: Job) -> list[int]:
+        """Return the sizes below the one that a job asks for on which it can run and end in time, largest first."""
+        return [
+            size
+            for size in flexible.sizes.below(job.units)
+            if not ledger.why_impossible(of_size(job, size)) and self._ends_in_time(flexible, size)
+        ]
+
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
+        self._change()
         self.inner.on_start(ledger, stay)
         segment = self.segments.get(stay.job.id)
         if segment is None:
             return
+        segment.flexible.begun = True
         if segment.state is not SegmentState.SEEKING:
             self.segments.move(segment, SegmentState.WORKING if segment.after is None else SegmentState.MOVING)
         if segment.state is SegmentState.WORKING:
-            self._look_again(ledger, segment.flexible, stay)
-
-    def _look_again(self, ledger: Ledger, flexible: Flexible, stay: Stay, *, ignore: bool = True) -> None:
-        """Have the session called at the next reconfiguring point of a running job."""
-        flexible.due = flexible.next_point(stay.start, ledger.now, stay.job.units, ignore=ignore)
-        if flexible.due < math.inf:
-            heapq.heappush(self._points, (flexible.due, stay.job.id))
-            ledger.wake_at(max(flexible.due, ledger.now + TICK))
+            self.points.follow(segment, stay, ledger.now)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        self._change()
         name = stay.job.id
         segment = self.segments.get(name)
+        if segment is not None:
+            self.points.end(segment, stay, ledger.now)
         if segment is not None and segment.after is not None and stay.state is JobState.COMPLETED_FAILED:
             self._register_moved(ledger, segment, segment.after, stay)
             return
@@ -166,7 +194,17 @@ class Resizing(Layer):
         ledger.release(name)
         self.inner.on_end(ledger, stay)
 
+    def on_event(self, ledger: Ledger, event: Event) -> None:
+        if not isinstance(event, RequestedCall):
+            self._change()
+        super().on_event(ledger, event)
+
+    def on_withdrawn(self, ledger: Ledger, job: Job) -> None:
+        self._change()
+        super().on_withdrawn(ledger, job)
+
     def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
+        self._change()
         stopped = [name for name in event.job_ids if name in self.segments.of(SegmentState.STOPPED)]
         others = [name for name in event.job_ids if name not in stopped]
         if others:
@@ -293,6 +331,7 @@ class Resizing(Layer):
             self._boosted[name] = place
 
     def forget(self, job_id: str) -> None:
+        self._change()
         self.segments.drop(job_id)
 
     # ------------------------------------------------------------------ decisions
@@ -300,33 +339,45 @@ class Resizing(Layer):
     def decide(self, ledger: Ledger) -> None:
         while self._leaving and self._leaving[0][0] <= ledger.now + TICK / 2:
             ledger.release(heapq.heappop(self._leaving)[1])
+            self._change()
+        if self._sorts_anew:
+            self._line = None
         if self.segments.of(SegmentState.COMING):
             # What is about to start keeps its nodes.
+            self.points.block(ledger.now)
             return
         self._start_boosted(ledger)
         self._expand_waiting(ledger)
         self.inner.decide(ledger)
         self.forget_rejected(ledger)
-        if self.options.moldable == "fitting":
-            self._mold_first(ledger)
-        self._check_due(ledger)
+        idle_until = self.inner.idle_until(ledger)
+        if self.options.moldable == "fitting" and self._mold_first(ledger):
+            # The dispatcher inside goes on with what that leaves when it is called next.
+            idle_until = min(idle_until, ledger.now)
+        self._check_due(ledger, idle_until)
 
     # ------------------------------------------------------------------ sizes at the start
 
-    def _mold_first(self, ledger: Ledger) -> None:
-        """Start the first waiting job on fewer units than it asks for, and the next ones, as long as they can be."""
+    def _mold_first(self, ledger: Ledger) -> bool:
+        """Start the first waiting job on fewer units than it asks for, and the next ones, as long as they can be.
+
+        Return whether there were any.
+        """
+        molded = False
         while not self.segments.of(SegmentState.COMING):
             job = next(iter(self._waiting(ledger)), None)
             segment = None if job is None else self.segments.get(job.id)
-            if job is None or segment is None or segment.flexible.segments > 1 or ledger.fits(job):
-                return
+            if job is None or segment is None or segment.flexible.begun or ledger.fits(job):
+                return molded
             flexible = segment.flexible
             fitting = (size for size in flexible.sizes.below(job.units) if ledger.fits(of_size(job, size)))
             size = next((size for size in fitting if self._ends_in_time(flexible, size)), None)
             place = None if size is None else self.choose(Scene(ledger), of_size(job, size))
             if size is None or place is None:
-                return
+                return molded
             self.mold(ledger, job, size, place)
+            molded = True
+        return molded
 
     def _ends_in_time(self, flexible: Flexible, units: int) -> bool:
         return (
@@ -341,9 +392,14 @@ class Resizing(Layer):
         Batsim runs a job on no other number. So the job is rejected, and another one continues it, which is the same
         for all that looks at logical jobs. A dispatcher inside the layer may decide so, too.
         """
-        flexible = self._over(job.id)
-        ledger.reject(job, f"it starts on {units} units, as job {successor_id(ledger, flexible.job, 2)}")
         self.inner.on_withdrawn(ledger, job)
+        self._replace(ledger, job, units, place)
+
+    def _replace(self, ledger: Ledger, job: Job, units: int, place: Place | None) -> None:
+        """Reject a waiting job, and register one on another number of units that continues it; None: it waits."""
+        flexible = self._over(job.id)
+        name = successor_id(ledger, flexible.job, flexible.segments + 1)
+        ledger.reject(job, f"it starts on {units} units, as job {name}")
         self._register(ledger, flexible, Resize(units, place), job)
 
     # ------------------------------------------------------------------ expansions that wait, and checks
@@ -354,6 +410,7 @@ class Resizing(Layer):
             job = ledger.queue.get(name)
             if job is None:
                 del self._boosted[name]
+                self._change()
                 continue
             place = promised
             if place is None or ledger.space.lacking(ledger.free, job, place.allocation) is not None:
@@ -366,6 +423,7 @@ class Resizing(Layer):
     def _expand_waiting(self, ledger: Ledger) -> None:
         """Give nodes to the jobs that wait for them, in the order in which they began to; drop who waited too long."""
         for name, segment in list(self.segments.of(SegmentState.SEEKING).items()):
+            self._change()
             stay, flexible, (units, until) = ledger.running[name], segment.flexible, segment.seeks
             ledger.release(name)
             hosts = grown_to(ledger, self.choose, stay, units)
@@ -380,52 +438,73 @@ class Resizing(Layer):
             elif ledger.now >= until - TICK:
                 self.segments.move(segment, SegmentState.WORKING)
                 self.actions.dropped += 1
-                self._look_again(ledger, flexible, stay)
+                self.points.follow(segment, stay, ledger.now)
 
-    def _check_due(self, ledger: Ledger) -> None:
+    def _check_due(self, ledger: Ledger, idle_until: float) -> None:
         """Ask the policy about the jobs that are at a reconfiguring point, in the order in which they came there.
 
-        If a job that was molded is about to start, they are asked about once it has its hosts.
+        `idle_until`: as the dispatcher inside says, s. If a job that was molded is about to start, they are asked about
+        once it has its hosts.
         """
         if self.segments.of(SegmentState.COMING):
+            self.points.block(ledger.now)
             return
-        while self._points and self._points[0][0] <= ledger.now + TICK / 2:
-            time, name = heapq.heappop(self._points)
-            segment = self.segments.get(name)
-            if segment is None or segment.state is not SegmentState.WORKING or time != segment.flexible.due:
-                continue
-            flexible, stay = segment.flexible, ledger.running[name]
-            flexible.due = math.inf
+        for time, segment in self.points.due(ledger, idle_until):
+            flexible, stay = segment.flexible, ledger.running[segment.name]
             decided, flexible.decided = flexible.decided, None
             if decided is None or not self._carry_out(ledger, flexible, stay, decided):
-                self._check(ledger, flexible, stay, time)
+                self._check(ledger, segment, stay, time)
 
-    def _check(self, ledger: Ledger, flexible: Flexible, stay: Stay, point: float) -> None:
+    def _check(self, ledger: Ledger, segment: Segment, stay: Stay, point: float) -> None:
         """Ask the policy about a job at a reconfiguring point, which may have been told a moment late."""
-        waiting = self._waiting(ledger)
-        situation = self._situation(ledger, flexible, stay, waiting)
-        action = self.policy.answer(situation)
+        flexible, waiting = segment.flexible, self._waiting(ledger)
+        action = self.policy.answer(self._situation(ledger, flexible, stay))
         if action.kind != "ignored":
             flexible.checked = point
-            flexible.owed += self._costs[0]
-            self.actions.checks += 1
+            self._pass_checks(segment, 1)
         acts = action.kind in ("expand", "shrink")
         flexible.meant = waiting[action.boosted].id if action.boosted is not None else ""
         if acts and self.options.mode == "sync" and self._carry_out(ledger, flexible, stay, action):
             return
         later = acts and self.options.mode == "async"
         flexible.decided = action if later else None
-        self._look_again(ledger, flexible, stay, ignore=not later)
+        self.points.follow(segment, stay, ledger.now, ignore=not later)
+
+    def _pass_checks(self, segment: Segment, count: int) -> None:
+        """Count checks of a job after which it goes on as before."""
+        for _ in range(count):
+            segment.flexible.owed += self._costs[0]
+        self.actions.checks += count
+
+    def _rest(self, ledger: Ledger, segment: Segment) -> float:
+        """Return until when the policy would do nothing with a job at its points; see `batdispatch.layers.points`."""
+        flexible, stay = segment.flexible, ledger.running[segment.name]
+        if flexible.decided is not None or not (self._anywhere and ledger.plain and ledger.machine.exclusive):
+            # Other hosts may do for a job later.
+            return -math.inf
+        widest = self._situation(ledger, flexible, stay, in_time=False)
+        if self.policy.rests(widest):
+            return math.inf
+        if self.options.walltime != "left":
+            return -math.inf
+        sizes, later = sizes_in_time(flexible, stay, ledger.now, lambda size: self._cost(flexible, stay, size))
+        rests = later > -math.inf and self.policy.rests(msgspec.structs.replace(widest, sizes=sizes))
+        return later if rests else -math.inf
 
     def _waiting(self, ledger: Ledger) -> list[Job]:
         """Return the waiting jobs in order of priority, without those that have been promised nodes."""
-        resizes = [segment.resize for state in RESIZE_STATES for segment in self.segments.of(state).values()]
-        promised = {resize.boosted[0] for resize in resizes if resize is not None and resize.boosted is not None}
-        promised.update(self._boosted, self.segments.of(SegmentState.COMING))
-        return self.in_order(ledger, [job for name, job in ledger.queue.items() if name not in promised])
+        if self._line is None:
+            resizes = [segment.resize for state in RESIZE_STATES for segment in self.segments.of(state).values()]
+            promised = {resize.boosted[0] for resize in resizes if resize is not None and resize.boosted is not None}
+            promised.update(self._boosted, self.segments.of(SegmentState.COMING))
+            self._line = self.in_order(ledger, [job for name, job in ledger.queue.items() if name not in promised])
+        return self._line
 
-    def _situation(self, ledger: Ledger, flexible: Flexible, stay: Stay, waiting: list[Job]) -> Situation:
-        """Return what the policy sees of a job at a reconfiguring point."""
+    def _situation(self, ledger: Ledger, flexible: Flexible, stay: Stay, *, in_time: bool = True) -> Situation:
+        """Return what the policy sees of a job at a reconfiguring point.
+
+        `in_time`: without sizes at which the job would not end before its walltime.
+        """
         request = flexible.job.request
         if request not in self._whole:
             self._whole[request] = units_of_machine(ledger, flexible.job)
@@ -433,13 +512,13 @@ class Resizing(Layer):
             ledger,
             flexible,
             stay,
-            waiting,
+            self._waiting(ledger),
             choose=self.choose,
-            anywhere=self.chooses_whenever_it_fits,
+            anywhere=self._anywhere,
             cost=lambda size: self._cost(flexible, stay, size),
             machine=self._whole[request],
             # A walltime that is scaled is no reason against a size.
-            in_time=self.options.walltime == "left",
+            in_time=in_time and self.options.walltime == "left",
         )
 
     # ------------------------------------------------------------------ resizes
@@ -494,6 +573,7 @@ class Resizing(Layer):
         self.segments.move(segment, SegmentState.STOPPING)
         ledger.hold(stay.job, held)
         ledger.kill([stay.job])
+        self._change()
 
     def _wait_for_nodes(self, ledger: Ledger, stay: Stay, units: int) -> bool:
         """Let a job whose nodes have gone wait for others, without working, and return True."""

@@ -55,7 +55,7 @@ class ResizingOptions(Options, frozen=True, kw_only=True):
     charge: Count the redistribution against the walltime. `false`: the walltime is extended by it.
     moldable: `asked`: a job that could start on several numbers of units starts on the number that it asks for.
         `fitting`: if the first waiting job does not fit, it starts on the largest of its sizes that fits and lets it
-        end in time.
+        end in time. A job that asks for more units than the machine has waits as one of the largest size that can run.
     """
 
     dispatcher: str = "easy"

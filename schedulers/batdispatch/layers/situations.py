@@ -17,6 +17,10 @@ from batdispatch.parts.policy import Situation
 
 #: ``cost(units)``: seconds that a resize to some units takes.
 Cost = Callable[[int], float]
+#: Where a size is slower by less than this share, rounding decides when it is in time.
+NEARLY_AS_FAST = 1e-6
+#: Seconds by which such a moment may be off.
+MARGIN = 0.01
 
 
 def situation_of(
@@ -47,43 +51,68 @@ def situation_of(
     elapsed, units = ledger.now - stay.start, stay.job.units
     return Situation(
         units=units,
-        sizes=_sizes_in_time(flexible, stay, elapsed, cost) if in_time else flexible.sizes,
+        sizes=sizes_in_time(flexible, stay, ledger.now, cost)[0] if in_time else flexible.sizes,
         free=units_free(ledger, stay),
         waiting=len(waiting),
         starts=_who_starts(ledger, stay, waiting, choose, anywhere=anywhere),
         gain=_gain(flexible, stay, elapsed, cost),
         share=machine / (len(ledger.running) + len(waiting)),
         since=None if flexible.checked is None else round(ledger.now - flexible.checked, 6),
-        ask=flexible.sizes.asked(flexible.step_after(elapsed, units)),
+        ask=flexible.sizes.asked(flexible.step_after(elapsed, units)) if flexible.sizes.asks else None,
     )
 
 
 def _gain(flexible: Flexible, stay: Stay, elapsed: float, cost: Cost) -> Callable[[int], float]:
     """Return by how many seconds the job would end earlier on some units; infinity if only the platform knows."""
     units = stay.job.units
-    left = 1.0 - flexible.share_after(elapsed, units)
 
     def gain(size: int) -> float:
         if flexible.total is None:
             faster = flexible.sizes.scalability.time(size) < flexible.sizes.scalability.time(units)
             return math.inf if faster else -math.inf
+        left = 1.0 - flexible.share_after(elapsed, units)
         return left * (flexible.seconds(units) - flexible.seconds(size)) - cost(size)
 
     return gain
 
 
-def _sizes_in_time(flexible: Flexible, stay: Stay, elapsed: float, cost: Cost) -> Sizes:
-    """Return a job's sizes without those at which it would not end before its walltime."""
+def sizes_in_time(flexible: Flexible, stay: Stay, now: float, cost: Cost) -> tuple[Sizes, float]:
+    """Return a job's sizes without those at which it would not end before its walltime, and until when there are these.
+
+    Until then there may be fewer, but no further ones. Minus infinity: it cannot be told, or all sizes are in time.
+    """
     sizes, units = flexible.sizes, stay.job.units
     if stay.job.walltime == math.inf or flexible.total is None:
-        return sizes
+        return sizes, -math.inf
+    elapsed = now - stay.start
     left, share = stay.job.walltime - elapsed, 1.0 - flexible.share_after(elapsed, units)
     least = units
     for size in sizes.below(units):
-        if share * flexible.seconds(size) + cost(size) >= left:
-            return msgspec.structs.replace(sizes, least=least)
+        seconds, price = flexible.seconds(size), cost(size)
+        if share * seconds + price >= left:
+            return msgspec.structs.replace(sizes, least=least), _in_time_from(flexible, stay, seconds, price)
         least = size
-    return sizes
+    return sizes, -math.inf
+
+
+def _in_time_from(flexible: Flexible, stay: Stay, seconds: float, cost: float) -> float:
+    """Return the soonest time from which on a size is in time that is not yet, in seconds.
+
+    While the job works, the time that it needs on fewer units falls faster than what is left of its walltime.
+
+    Args:
+        flexible: the job.
+        stay: its running segment.
+        seconds: that all of its work takes at that size.
+        cost: of the resize, s; it may grow.
+    """
+    slower = seconds / flexible.seconds(stay.job.units) - 1.0
+    if slower <= 0.0:
+        return math.inf
+    if slower < NEARLY_AS_FAST:
+        return -math.inf
+    needs = (1.0 - flexible.done) * seconds + flexible.overhead * (slower + 1.0) + cost
+    return stay.start + (needs - stay.job.walltime) / slower - MARGIN
 
 
 def _who_starts(
@@ -92,8 +121,8 @@ def _who_starts(
     """Return which waiting jobs could start if a running job had some units of its own."""
     units, space = stay.job.units, ledger.space
     if anywhere and ledger.machine.exclusive and ledger.plain:
-        free = ledger.free_hosts
-        return lambda index, size: waiting[index].units <= free + units - size
+        most, needs = ledger.free_hosts + units, [job.request.units for job in waiting]
+        return lambda index, size: needs[index] <= most - size
     scenes: dict[int, Scene | None] = {units: scene_if(ledger, stay, ledger.free, stay.allocation)}
 
     def starts(index: int, size: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
@@ -79,6 +80,10 @@ class Dispatcher(ABC):
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         """Learn of a job that entered the queue."""
 
+    def reshapes(self, ledger: Ledger, job: Job) -> bool:
+        """Return whether `on_submit` puts another job in the place of one that can never run as it asks."""
+        return False
+
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
         """Learn of a job that was started, by this dispatcher or by a layer around it."""
 
@@ -98,6 +103,13 @@ class Dispatcher(ABC):
     @abstractmethod
     def decide(self, ledger: Ledger) -> None:
         """Look at the ledger and act."""
+
+    def idle_until(self, ledger: Ledger) -> float:
+        """Return until when `decide` does nothing, however often it is called, if nothing happens; in seconds.
+
+        Infinity: until something happens. Minus infinity: a layer may not leave out any call. Asked after `decide`.
+        """
+        return -math.inf
 
     def gaps(self, ledger: Ledger) -> Iterable[Gap] | None:
         """Return the capacity that this dispatcher leaves free from now on and until when, for layers that may use it.

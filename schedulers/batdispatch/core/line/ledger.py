@@ -727,14 +727,19 @@ class Ledger:
         return idle
 
     # ------------------------------------------------------------------ calls, registrations, messages
-    def wake_at(self, time: float) -> None:
+    def wake_at(self, time: float, *, at_once: bool = False) -> None:
         """Ask to be called at `time`, in seconds, later than now, and at the soonest in a millisecond (`SOONEST`).
 
         Each call that is asked for comes, also a second one for the same moment: ask once for each moment.
+
+        Args:
+            time: s.
+            at_once: the call may come sooner than that, if the simulator says that it can.
         """
         if not self.now < time < math.inf:
             raise self._refusal(f"a call at {time:.6f} s was asked for, which is not later than now")
-        self._decisions.append(d.CallMeLater(self.now, max(time, self.now + SOONEST)))
+        notice = 0.0 if at_once and self.config.get("calls-at-once") else SOONEST
+        self._decisions.append(d.CallMeLater(self.now, max(time, self.now + notice)))
 
     def register_profile(self, workload: str, name: str, profile: dict[str, Any]) -> None:
         """Add a profile to a workload."""

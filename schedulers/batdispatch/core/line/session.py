@@ -12,8 +12,8 @@ this order:
    nothing else can happen; afterwards it cannot happen again.
 2. *Apply.* The events of a message are applied one by one, in the order in which they stand: first to the ledger, then
    the dispatcher hears of them (`on_submit`, `on_end`, `on_killed`, `on_event`). A job that can never run is rejected
-   before the dispatcher hears of it. A job that depends on others, or a task of an array with a limit, is kept back
-   (`core.line.roll`). Time never goes backwards.
+   before the dispatcher hears of it, unless a layer gives it another form (`Dispatcher.reshapes`). A job that depends
+   on others, or a task of an array with a limit, is kept back (`core.line.roll`). Time never goes backwards.
 3. *Follow up.* Where reservations have closed or opened hosts by now, waiting jobs are shown anew
    (`core.machine.openings`). Then three things are done in turn until none of them changes anything. What ended is
    over, unless a registered job continues it by now. Blocked jobs that can never start are rejected. Blocked jobs that
@@ -237,7 +237,7 @@ class Session:
         if job.id not in ledger.queue:
             return
         reason = ledger.why_impossible(job)
-        if reason:
+        if reason and not self.dispatcher.reshapes(ledger, job):
             ledger.reject(job, reason)
         else:
             self.dispatcher.on_submit(ledger, job)

@@ -109,6 +109,10 @@ class LookAhead(Easy):
         super().on_withdrawn(ledger, job)
         self._seen.pop(job.id, None)
 
+    def idle_until(self, ledger: Ledger) -> float:
+        # Each decision draws futures.
+        return -math.inf
+
     # ------------------------------------------------------------------ deciding
 
     def decide(self, ledger: Ledger) -> None:

@@ -161,6 +161,10 @@ class QueueDispatcher(Dispatcher):
         behind = why_behind(decision.ledger, self.ordering, job, self.expected)
         return self.why_started(job, decision.ledger) or behind
 
+    def idle_until(self, ledger: Ledger) -> float:
+        # Keys that change, and jobs that outlive what is expected of them, may let it act without an event.
+        return math.inf if self.predictions.sure and not self.ordering.dynamic else -math.inf
+
     def report(self) -> dict[str, Any]:
         return {"prediction": self.predictions.report()}
 

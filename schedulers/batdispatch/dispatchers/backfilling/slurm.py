@@ -15,6 +15,7 @@ from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnava
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
+from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.core.plans.moments import end_of
 from batdispatch.core.plans.pace import Pace
 from batdispatch.core.plans.reservations import Reservation, reservations_between
@@ -157,6 +158,10 @@ class SlurmBackfill(PlanningQueue):
                 self.reserved[job.id] = start
         self.call_if_missed(min(self.reserved.values(), default=math.inf))
         return started
+
+    def idle_until(self, ledger: Ledger) -> float:
+        due = self.waiting and self._changed
+        return min(super().idle_until(ledger), self._pace.next - TOLERANCE if due else math.inf)
 
     def report(self) -> dict[str, Any]:
         return {**super().report(), "backfill_passes": self._passes, "backfilled": self._backfilled}

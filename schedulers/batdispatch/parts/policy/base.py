@@ -79,6 +79,19 @@ class Policy(Part, ABC):
             return asked
         return situation.none() if sizes.kind == "evolving" else self.decide(situation)
 
+    def rests(self, situation: Situation) -> bool:
+        """Return whether nothing is done with a job, at this point and at all later ones, until something happens.
+
+        A job that rests is not asked about. Until then, time goes on, `gain` falls, and some of `sizes` may be left
+        out, since the job would not end in time there; all else stays as it is.
+        """
+        sizes = situation.sizes
+        return not sizes.asks and (sizes.kind == "evolving" or self.idles(situation))
+
+    def idles(self, situation: Situation) -> bool:
+        """Return the same of a malleable job that never asks for anything; False: it is asked about at each point."""
+        return False
+
     def _asked(self, situation: Situation) -> Action | None:
         """Return the answer to what the application asks for; None: it has what it wants.
 

@@ -42,6 +42,10 @@ class Dmr(Policy):
             return self._towards(situation, situation.sizes.preferred)
         return self._widely(situation)
 
+    def idles(self, situation: Situation) -> bool:
+        # With fewer sizes to go to it does no more than with all.
+        return self.decide(situation).kind == "none"
+
     def expand(self, situation: Situation, most: int) -> Action:
         """Return the expansion as far as what is free and a size allow."""
         return situation.expand(size for size in situation.fitting if size <= most)

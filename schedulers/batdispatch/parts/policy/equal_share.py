@@ -31,3 +31,6 @@ class EqualShare(Policy):
         size = next((size for size in fewer if size <= share), fewer[-1])
         boosted = next((index for index in range(situation.waiting) if situation.starts(index, size)), None)
         return Action("shrink", size, boosted)
+
+    def idles(self, situation: Situation) -> bool:
+        return self.decide(situation).kind == "none"
