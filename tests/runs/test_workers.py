@@ -15,6 +15,7 @@ import pytest
 
 from batdispatch.core.errors import InputError
 from batdispatch.runs import compare as comparing
+from batdispatch.runs import workers
 from batdispatch.runs.compare import compare
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
@@ -145,7 +146,7 @@ def spec(dispatcher: str, **other: Any) -> RunSpec:
 
 def test_dispatchers_that_take_long_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-    monkeypatch.setattr(comparing, "carry_out", lambda _, runs, **__: order.extend(name for name, _ in runs))
+    monkeypatch.setattr(workers, "carry_out", lambda _, runs, **__: order.extend(name for name, _ in runs))
     names = ["fcfs", "conservative", "easy", "pcp20", "best-list", "stochastic-conservative"]
     folders, _ = compare([spec(name) for name in names], tmp_path / "out")
     assert order == ["pcp20", "conservative", "best-list", "stochastic-conservative", "fcfs", "easy"]
@@ -157,7 +158,7 @@ def test_few_jobs_wait_for_no_worker_unless_a_library_might_crash(
     dispatcher: str, little: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left: list[str] = []
-    monkeypatch.setattr(comparing, "carry_out", lambda _, runs, **__: left.extend(name for name, _ in runs))
+    monkeypatch.setattr(workers, "carry_out", lambda _, runs, **__: left.extend(name for name, _ in runs))
     for limit in (comparing.LITTLE, Path(WORKLOAD).stat().st_size * 2 - 1):
         monkeypatch.setattr(comparing, "LITTLE", limit)
         folders, _ = compare([spec(dispatcher), spec("easy")], tmp_path / str(limit))

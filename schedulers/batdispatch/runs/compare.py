@@ -16,10 +16,10 @@ from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.listener import SILENT, Listener
+from batdispatch.runs.progress import Tell, sparse_progress
 from batdispatch.runs.provenance import others_code
 from batdispatch.runs.run import InputFiles, build, clear, execute, is_made, spec_options
 from batdispatch.runs.spec import RunSpec
-from batdispatch.runs.workers import Tell, carry_out, forget_peak, sparse_progress
 
 #: Called with the folders of the runs that are whole, in order, and why the others failed, by name.
 Conclude = Callable[[list[Path], dict[str, str]], None]
@@ -208,15 +208,19 @@ def _make(
         for run in here:
             began(run)
             ended(run, _problem_of(out, run, own.get(run[1].label), partial(told, run), files))
-        carry_out(
-            partial(_execute, out),
-            pending,
-            processes=processes,
-            began=began,
-            told=told,
-            ended=ended,
-            alone=_is_others,
-        )
+        if pending:
+            # It brings processes and threads, which few jobs have no need of.
+            from batdispatch.runs.workers import carry_out
+
+            carry_out(
+                partial(_execute, out),
+                pending,
+                processes=processes,
+                began=began,
+                told=told,
+                ended=ended,
+                alone=_is_others,
+            )
     except KeyboardInterrupt:
         for label, (fresh, _) in begun.items():
             clear(out / label, recording=True, folder=fresh)
@@ -259,6 +263,8 @@ _FILES = InputFiles()
 
 def _execute(out: Path, run: _Named, tell: Tell) -> None:
     """Be a worker's task."""
+    from batdispatch.runs.workers import forget_peak
+
     name, spec = run
     forget_peak()
     execute(spec, out / name, progress=sparse_progress(tell), files=_FILES)

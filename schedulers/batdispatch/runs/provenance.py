@@ -13,7 +13,7 @@ import platform as python_platform
 import re
 from collections.abc import Collection, Iterator
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +141,9 @@ def _code() -> str:
 @cache
 def _version(package: str) -> str | None:
     try:
-        return version(package)
+        # The whole of a description would be taken apart for a line of it.
+        found = re.search(r"^Version: *(.+)$", distribution(package).read_text("METADATA") or "", re.MULTILINE)
+        return found and found[1].strip()
     except PackageNotFoundError:
         return None
 

@@ -33,6 +33,7 @@ from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage, write_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
+from batdispatch.results.metrics.percentile import percentile
 from batdispatch.results.network.table import FILE as NETWORK
 from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
@@ -40,7 +41,6 @@ from batdispatch.results.runs import figures_of
 from batdispatch.runs.engines import Progress, Simulation
 from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_code
 from batdispatch.runs.spec import RunSpec, command_line
-from batdispatch.runs.workers import call_isolated
 
 
 def build(spec: RunSpec, own: Dispatcher | None = None) -> Dispatcher:
@@ -156,6 +156,8 @@ def execute(
             elif not inputs.simulation.in_simgrid:
                 result = _finish(inputs, inputs.simulation.simulate(claim.place, progress), claim.place)
             else:
+                from batdispatch.runs.workers import call_isolated
+
                 check_known_elsewhere(own)
                 result = call_isolated(execute_with_simgrid, spec, claim.place, own, progress=progress)
         except KeyboardInterrupt:
@@ -373,13 +375,13 @@ def decision_statistics(seconds: list[float]) -> dict[str, float]:
     if not seconds:
         return {"count": 0}
     times = np.array(seconds)
-    p50, p90, p99 = np.percentile(times, [50, 90, 99])
+    p50, p90, p99 = (percentile(times, percent) for percent in (50, 90, 99))
     return {
         "count": len(seconds),
         "seconds_total": float(times.sum()),
         "seconds_mean": float(times.mean()),
-        "seconds_p50": float(p50),
-        "seconds_p90": float(p90),
-        "seconds_p99": float(p99),
+        "seconds_p50": p50,
+        "seconds_p90": p90,
+        "seconds_p99": p99,
         "seconds_max": float(times.max()),
     }

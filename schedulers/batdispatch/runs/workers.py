@@ -36,14 +36,11 @@ from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputE
 from batdispatch.core.line.blame import blame, user_error
 from batdispatch.links.watched_process import telling_lines
 from batdispatch.links.with_parent import end_with_parent
+from batdispatch.runs.progress import Progress, Tell, sparse_progress
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
-#: Called in a worker with what is to be told to this process.
-Tell = Callable[[Any], None]
-#: Called with (jobs ended so far, jobs in all).
-Progress = Callable[[int, int], None]
 
 _WHY_DIED = "(out of memory, or a crash in a library)"
 DEATH = f"its process died {_WHY_DIED}"
@@ -304,16 +301,6 @@ def _last_words(words: IO[bytes]) -> str:
 
 def _with_progress(function: Callable[..., R], arguments: Sequence[Any], tell: Tell) -> R:
     return function(*arguments, progress=sparse_progress(tell))
-
-
-def sparse_progress(tell: Tell) -> Progress:
-    """Return what tells of progress some 200 times: an engine reports every job."""
-
-    def progress(done: int, total: int) -> None:
-        if done == total or done % max(total // 200, 1) == 0:
-            tell((done, total))
-
-    return progress
 
 
 def forget_peak() -> None:

@@ -97,39 +97,48 @@ class Machine:
             raise InputError("the machine has no compute host")
         self.compute = hostset.mask_of(host.id for host in compute)
         self.storage = tuple(host for host in self.hosts if host.storage)
-        stated = {
-            host.id: parse_capacity(text, host.name)
-            for host in compute
-            if (text := capacity_text(host.properties)) is not None
-        }
+        # Hosts that one element of a platform makes share what they say: it is looked at once.
+        told = list({id(host.properties): host.properties for host in self.hosts}.values())
+        stated: dict[int, dict[str, int]] = {}
+        if any(capacity_text(each) is not None for each in told):
+            stated = {
+                host.id: parse_capacity(text, host.name)
+                for host in compute
+                if (text := capacity_text(host.properties)) is not None
+            }
         self.exclusive = not stated
-        if self.exclusive:
-            stated = {host.id: {WHOLE_HOST: 1} for host in compute}
-        elif len(stated) != len(compute):
+        if not self.exclusive and len(stated) != len(compute):
             missing = next(host.name for host in compute if host.id not in stated)
             raise InputError(f"host {missing} states no capacity while others do")
-        self.resources = tuple(dict.fromkeys(name for amounts in stated.values() for name in amounts))
-        self.capacity: NDArray[np.int64] = np.zeros((len(self.hosts), len(self.resources)), dtype=np.int64)
-        for host_id, amounts in stated.items():
-            self.capacity[host_id] = [amounts.get(name, 0) for name in self.resources]
-        for name, total in zip(self.resources, self.capacity.sum(axis=0, dtype=float), strict=True):
-            if total > MAX_TOTAL:
-                raise InputError(f"the hosts have {total:g} {name} in all, more than {MAX_TOTAL} cannot be counted")
-        self.class_capacity, classes = np.unique(
-            self.capacity[[host.id for host in compute]], axis=0, return_inverse=True
-        )
-        self.classes: NDArray[np.int64] = np.full(len(self.hosts), -1, dtype=np.int64)
-        self.classes[[host.id for host in compute]] = classes.ravel()
+        self._read_capacities(np.array([host.id for host in compute]), list(stated.values()))
         #: (name, amount) of what exists once for the whole machine, sorted by name.
         self.licences = self._read_licences()
         #: Host name -> id.
         self.by_name: Mapping[str, int] = {host.name: host.id for host in self.hosts}
         #: Partitions and the like; None: the hosts tell of none.
         self.site = site_of(self.hosts, self.compute)
-        self.coordinates = self._read_coordinates(compute)
+        stands = any(COORDINATES_PROPERTY in each for each in told)
+        self.coordinates = self._read_coordinates(compute) if stands else None
         if topology is not None and len(topology.router_of) != len(self.hosts):
             raise InputError(f"the topology is of {len(topology.router_of)} hosts, the machine has {len(self.hosts)}")
         self.topology = topology
+
+    def _read_capacities(self, compute: NDArray[np.int64], stated: Sequence[Mapping[str, int]]) -> None:
+        """Set what the hosts offer, given the ids of those that run jobs and what each states; nothing: whole hosts."""
+        self.resources = tuple(dict.fromkeys(name for amounts in stated for name in amounts)) or (WHOLE_HOST,)
+        rows = np.array([[amounts.get(name, 0) for name in self.resources] for amounts in stated], dtype=np.int64)
+        if self.exclusive:
+            rows = np.ones((len(compute), 1), dtype=np.int64)
+        for name, total in zip(self.resources, rows.sum(axis=0, dtype=float), strict=True):
+            if total > MAX_TOTAL:
+                raise InputError(f"the hosts have {total:g} {name} in all, more than {MAX_TOTAL} cannot be counted")
+        self.capacity: NDArray[np.int64] = np.zeros((len(self.hosts), len(self.resources)), dtype=np.int64)
+        self.capacity[compute] = rows
+        self.classes: NDArray[np.int64] = np.full(len(self.hosts), -1, dtype=np.int64)
+        self.class_capacity, self.classes[compute] = rows[:1], 0
+        if not self.exclusive:
+            self.class_capacity, classes = np.unique(rows, axis=0, return_inverse=True)
+            self.classes[compute] = classes.ravel()
 
     def _read_licences(self) -> tuple[tuple[str, int], ...]:
         stated = {host.properties[LICENCES_PROPERTY] for host in self.hosts if LICENCES_PROPERTY in host.properties}

@@ -73,10 +73,17 @@ class Platform:
         checked: set[str] = set()
         #: Equal properties are kept once: a dictionary for each of 100,000 hosts takes 6 MB and more.
         kept: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+        #: What hosts have in common that one element makes, by what they say themselves and what they inherit.
+        common: dict[tuple[int, int], dict[str, str]] = {}
         site_told = ""
         for number, host in enumerate(self.hosts):
+            alike = (id(host.properties), id(host.inherited))
+            if host.coordinates is None and alike in common:
+                listed.append(_host(number, host, common[alike], compute))
+                continue
             properties = host.merged()
-            if SITE_PROPERTY in properties and number < compute:
+            tells_site = SITE_PROPERTY in properties
+            if tells_site and number < compute:
                 # One host tells it for all: it is long, and every message that begins a simulation lists each host.
                 if properties[SITE_PROPERTY] == site_told:
                     properties = {name: text for name, text in properties.items() if name != SITE_PROPERTY}
@@ -90,9 +97,9 @@ class Platform:
                     parse_capacity(text, host.name)
                 except InputError as problem:
                     self._fail(str(problem), host.place)
-            listed.append(
-                Host(id=number, name=host.name, properties=properties, storage=number >= compute, speed=host.speed)
-            )
+            if host.coordinates is None and not tells_site:
+                common[alike] = properties
+            listed.append(_host(number, host, properties, compute))
         try:
             return Machine(listed, network_of(self.clusters, self.hosts, compute))
         except InputError as problem:
@@ -135,6 +142,11 @@ class Platform:
             else:
                 arguments += ["-r", f"{name}:{role}"] if self.batsim == 4 else ["-r", name, role]
         return arguments
+
+
+def _host(number: int, host: PlatformHost, properties: dict[str, str], compute: int) -> Host:
+    """Return a host as dispatchers see it, given its id, what holds for it, and how many hosts run jobs."""
+    return Host(id=number, name=host.name, properties=properties, storage=number >= compute, speed=host.speed)
 
 
 def read_platform(

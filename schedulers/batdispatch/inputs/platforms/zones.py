@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from lxml import etree
@@ -31,6 +31,8 @@ _OF_INNER_ZONES = frozenset(
 _OF_HOSTS = frozenset({"host", "cabinet", "router", "host_link", "route", "bypassRoute"})
 _ROUTES = frozenset(tag for tag in _OF_INNER_ZONES | _OF_HOSTS if tag.lower().endswith("route")) | {"host_link"}
 
+#: Longest name of a host or router, in characters.
+_MAX_NAME = 1000
 _CLUSTER_QUANTITIES: dict[str, Kind] = {
     "bw": "bandwidth",
     "lat": "time",
@@ -129,6 +131,8 @@ class Layout:
         self.name = str(roots[0].attrib["id"])
         self._walk(roots[0], _Zone())
         self._references.check(self._points, self._zones)
+        if not any(shape.stated for shape in self.shapes):
+            return
         count = Counter(host.shape for host in self.hosts.values())
         self.shapes = [
             msgspec.structs.replace(shape, hosts=count[index]) if shape.stated else shape
@@ -286,11 +290,13 @@ class Layout:
         self._zones.add(name)
         return name
 
-    def _point(self, element: etree._Element, name: str, zone: str) -> None:
-        if not 0 < len(name) <= 1000 or not name.isprintable():
-            self.document.fail(element, f"the name {quote(name)} must have 1 to 1000 characters, all printable")
+    def _point(self, element: etree._Element, name: str, zone: str, place: str = "") -> None:
+        """Enter the name of a host or router; `place` is that of the host of this name, if it is not yet made."""
+        if not 0 < len(name) <= _MAX_NAME or not name.isprintable():
+            self.document.fail(element, f"the name {quote(name)} must have 1 to {_MAX_NAME} characters, all printable")
         if name in self._points:
-            first = f", first in {self.hosts[name].place}" if name in self.hosts else " as a router"
+            place = place or (self.hosts[name].place if name in self.hosts else "")
+            first = f", first in {place}" if place else " as a router"
             self.document.fail(element, f"<{element.tag}>: {quote(name)} is declared twice{first}")
         self._points[name] = zone
 
@@ -314,8 +320,9 @@ class Layout:
         if len(self.hosts) + len(names) > MAX_HOSTS:
             document.fail(element, f"the platform has more than {MAX_HOSTS} hosts")
         place = document.place(element)
+        self._points_of(element, names, zone.name)
+        own, inside = properties or {}, zone.shape if shape is None else shape
         for index, name in enumerate(names):
-            self._point(element, name, zone.name)
             self.hosts[name] = PlatformHost(
                 name=name,
                 place=place,
@@ -323,10 +330,22 @@ class Layout:
                 speeds=speeds,
                 pstate=pstate,
                 cores=cores,
-                properties=properties or {},
+                properties=own,
                 zone_properties=zone.own,
                 inherited=zone.all,
                 coordinates=None if coordinates is None else coordinates[index],
-                shape=zone.shape if shape is None else shape,
+                shape=inside,
                 rank=-1 if zone.shape >= 0 else index,
             )
+
+    def _points_of(self, element: etree._Element, names: Sequence[str], zone: str) -> None:
+        """Enter the names of an element's hosts, all at once if nothing is wrong with any of them."""
+        points = dict.fromkeys(names, zone)
+        is_fine = len(points) == len(names) and self._points.keys().isdisjoint(points)
+        if is_fine and "".join(names).isprintable() and all(names) and max(map(len, names)) <= _MAX_NAME:
+            self._points |= points
+            return
+        place, seen = self.document.place(element), set[str]()
+        for name in names:
+            self._point(element, name, zone, place if name in seen else "")
+            seen.add(name)

@@ -24,8 +24,6 @@ from batdispatch.inputs.workloads.blocks import BLOCK, Block, Columns, read_bloc
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.inputs.workloads.model import Workload, stem
 from batdispatch.inputs.workloads.names import MAX_NAME, are_names, check_name
-from batdispatch.inputs.workloads.text_columns import read_columns
-from batdispatch.native.library import load
 
 T = TypeVar("T")
 _BYTE = re.compile(r"\(byte (\d+)\)")
@@ -97,6 +95,10 @@ class Contents(msgspec.Struct, kw_only=True):
 
     def columns(self) -> JobColumns | None:
         """Return the jobs as columns, in order of submission; None: any of them is unusual, or nothing is compiled."""
+        # What calls C is loaded for runs in C alone.
+        from batdispatch.inputs.workloads.text_columns import read_columns
+        from batdispatch.native.library import load
+
         if self.batsim == 5 or load() is None:
             return None
         return read_columns(self.jobs, self.profiles, frozenset(self.sizes))

@@ -21,6 +21,7 @@ import numpy as np
 
 from batdispatch.core.jobs.job import JobState
 from batdispatch.results.columns import Floats
+from batdispatch.results.metrics.percentile import median, percentile
 from batdispatch.results.metrics.sample import Sample
 
 Value = float | int | None
@@ -92,12 +93,16 @@ def _statistic(values: Floats, statistic: Callable[[Floats], np.float64]) -> Val
     return float(statistic(values)) if len(values) else None
 
 
+def _median(values: Floats) -> np.float64:
+    return np.float64(median(values))
+
+
 def _p95(values: Floats) -> np.float64:
-    return np.float64(np.percentile(values, 95))
+    return np.float64(percentile(values, 95))
 
 
 def _p99(values: Floats) -> np.float64:
-    return np.float64(np.percentile(values, 99))
+    return np.float64(percentile(values, 99))
 
 
 def compute(sample: Sample) -> dict[str, Value]:
@@ -154,7 +159,7 @@ def median_waiting_time(sample: Sample) -> Value:
 
     50th percentile of w_j.
     """
-    return _statistic(sample.wait, np.median)
+    return _statistic(sample.wait, _median)
 
 
 @metric("95 % wait", unit="s", group="Waiting time")
@@ -211,7 +216,7 @@ def median_turnaround_time(sample: Sample) -> Value:
 
     50th percentile of f_j - r_j.
     """
-    return _statistic(sample.turnaround, np.median)
+    return _statistic(sample.turnaround, _median)
 
 
 @metric("max turnaround", unit="s", group="Turnaround time")
@@ -242,7 +247,7 @@ def median_slowdown(sample: Sample) -> Value:
 
     50th percentile of (f_j - r_j) / p_j over the jobs with p_j > 0.
     """
-    return _statistic(sample.slowdown, np.median)
+    return _statistic(sample.slowdown, _median)
 
 
 @metric("max slowdown", group="Slowdown")
@@ -269,7 +274,7 @@ def median_bounded_slowdown(sample: Sample) -> Value:
 
     50th percentile of max(1, (w_j + p_j) / max(p_j, tau)), tau = 10 s unless said.
     """
-    return _statistic(sample.bounded_slowdown, np.median)
+    return _statistic(sample.bounded_slowdown, _median)
 
 
 @metric("95 % bounded slowdown", group="Slowdown")
@@ -506,7 +511,9 @@ def _mean_per_user(sample: Sample) -> Floats | None:
     known = sample.users != ""
     if not known.any():
         return None
-    _, user = np.unique(sample.users[known].astype(str), return_inverse=True)
+    names = sample.users[known].tolist()
+    place = {name: number for number, name in enumerate(sorted(set(names)))}
+    user = np.fromiter(map(place.__getitem__, names), dtype=np.int64, count=len(names))
     return np.asarray(np.bincount(user, weights=sample.bounded_slowdown[known]) / np.bincount(user), dtype=np.float64)
 
 
@@ -537,7 +544,7 @@ def user_spread(sample: Sample) -> Value:
     max_i x_i / median_i x_i, with x_i the mean bounded slowdown of the jobs of user i.
     """
     means = _mean_per_user(sample)
-    return None if means is None else float(means.max() / np.median(means))
+    return None if means is None else float(means.max() / median(means))
 
 
 # --- jobs ------------------------------------------------------------------------------------------------------------
