@@ -88,8 +88,8 @@ class Rows(NamedTuple):
     #: Number of hosts, and of runs of consecutive ids that these make up, int64 [job].
     held: NDArray[np.int64]
     pieces: NDArray[np.int64]
-    #: Makes the rest, which takes more memory than all of these.
-    details: Callable[[], Details]
+    #: Makes the rest, which takes more memory than all of these; None: it stands in the file alone.
+    details: Callable[[], Details] | None = None
 
 
 def times_of(jobs: EndedJobs) -> Times:
@@ -158,7 +158,8 @@ def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
 def join_jobs(parts: Sequence[Rows]) -> Rows:
     """Return the rows of several blocks, one behind the other; there is one block at least."""
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in Rows._fields[:-1]}
-    return Rows(**columns, details=lambda: _join_details([part.details() for part in parts]))
+    made = [part.details for part in parts if part.details is not None]
+    return Rows(**columns, details=lambda: _join_details([make() for make in made]))
 
 
 def _join_details(parts: Sequence[Details]) -> Details:

@@ -5,9 +5,9 @@ A frame of pandas is made from them where people or evalys want one (`results.fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.hostsets import Intervals, parse_many
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
-from batdispatch.engines.job_rows import Rows
+from batdispatch.engines.job_rows import Details, Rows
 
 #: Texts of a column, one a row: as objects where many rows share one, else of numpy's `StringDType`, in which a short
 #: text takes no memory of its own. Either gives a `str` where one of them is asked for.
@@ -148,14 +148,17 @@ class RunColumns:
             raise InputError(message, source="jobs file", place=f"job {self.job_id[row]!r}") from None
 
 
-def columns_of(rows: Rows) -> RunColumns:
+def columns_of(rows: Rows, read: Callable[[], RunColumns]) -> RunColumns:
     """Return the jobs of a run that was just simulated, equal to what `jobs_file.read_columns` reads of its file.
 
     Texts and hosts, which take most of the memory, are made when somebody asks for them.
+
+    Args:
+        rows: of the file.
+        read: reads the file, for what stands there alone.
     """
     ran = rows.state != FINAL_STATES.index(JobState.REJECTED)
     columns = RunColumns.__new__(RunColumns)
-    details = cache(rows.details)
     vars(columns).update(
         submission_time=rows.submission,
         requested_number_of_resources=rows.units,
@@ -171,17 +174,30 @@ def columns_of(rows: Rows) -> RunColumns:
         consumed_energy=np.where(ran, -1.0, np.nan),
         held=rows.held,
         pieces=rows.pieces,
-        later={
-            "job_id": lambda: np.array(details().names, dtype=_TEXT),
-            "workload_name": lambda: _shared(details().workloads),
-            "profile": lambda: _shared(details().profiles),
-            "allocated_resources": lambda: np.array(details().hosts.texts(), dtype=_TEXT),
-            "metadata": lambda: _shared(details().metadata),
-            # They need not be read from their texts.
-            "hosts": lambda: details().hosts,
-        },
+        later=_of_file(read) if rows.details is None else _of_details(rows.details),
     )
     return columns
+
+
+def _of_file(read: Callable[[], RunColumns]) -> dict[str, Callable[[], Any]]:
+    """Return what reads columns from a file, which is read once."""
+    known = cache(read)
+    texts = ("job_id", "workload_name", "profile", "allocated_resources", "metadata")
+    return {name: partial(lambda name: getattr(known(), name), name) for name in (*texts, "hosts")}
+
+
+def _of_details(make: Callable[[], Details]) -> dict[str, Callable[[], Any]]:
+    """Return what makes columns of details, which are made once."""
+    details = cache(make)
+    return {
+        "job_id": lambda: np.array(details().names, dtype=_TEXT),
+        "workload_name": lambda: _shared(details().workloads),
+        "profile": lambda: _shared(details().profiles),
+        "allocated_resources": lambda: np.array(details().hosts.texts(), dtype=_TEXT),
+        "metadata": lambda: _shared(details().metadata),
+        # They need not be read from their texts.
+        "hosts": lambda: details().hosts,
+    }
 
 
 def _shared(listed: Sequence[str]) -> Texts:

@@ -7,6 +7,7 @@ import resource
 import time
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -296,7 +297,8 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         "report": ended.report,
     }
     write_lineage(ended.parents, out / LINEAGE, dispatcher.resumed())
-    columns = read_columns(out / "jobs.csv") if ended.rows is None else columns_of(ended.rows)
+    read = partial(read_columns, out / "jobs.csv")
+    columns = read() if ended.rows is None else columns_of(ended.rows, read)
     jobs = workload.workload().jobs if ended.users is None else None
     figures = figures_of(
         columns,

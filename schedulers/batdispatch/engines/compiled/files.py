@@ -8,12 +8,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.state import KINDS, REJECTS, STARTS, Floats, Ints, Jobs
-from batdispatch.engines.job_rows import OUTCOMES, REJECTED, Details, Rows
+from batdispatch.engines.job_rows import OUTCOMES, REJECTED, Rows
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.world import HALF_TICK
 from batdispatch.inputs.workloads.columns import JobColumns
@@ -119,7 +118,6 @@ def _write_jobs(
         # Whole hosts, of which no two free runs are neighbours.
         held=np.where(ran, jobs.units[over], 0),
         pieces=np.where(ran, schedule.runs[over], 0).astype(np.int64),
-        details=lambda: _details(said, schedule, over),
     )
 
 
@@ -157,21 +155,6 @@ def _write_rows(count: int, write: Callable[[memoryview], None], make: Writer) -
             out = np.empty(2 * len(out), dtype=np.uint8)
         write(out.data[: int(used[0])])
         row = behind
-
-
-def _details(said: JobColumns, schedule: Schedule, over: Ints) -> Details:
-    """Return names and hosts of jobs that are over, given by rank."""
-    # A rejected job has none, wherever its first one would be.
-    runs = schedule.runs[over].astype(np.int64)
-    row = np.repeat(np.arange(len(over), dtype=np.int32), runs)
-    at = np.arange(len(row)) + np.repeat(schedule.at[over] - (np.cumsum(runs) - runs), runs)
-    return Details(
-        names=said.ids.take(over).tolist(),
-        workloads=["w0"] * len(over),
-        profiles=[said.profiles[each] for each in said.profile[over].tolist()],
-        hosts=Intervals(schedule.first[at], schedule.last[at], row, len(over)),
-        metadata=[""] * len(over),
-    )
 
 
 def _states_of(
