@@ -113,6 +113,7 @@ def _write_jobs(
     ran = state != REJECTED
     return Rows(
         **numbers,
+        details=None,
         units=jobs.units[over],
         state=state,
         # Whole hosts, of which no two free runs are neighbours.
