@@ -22,7 +22,7 @@ from batdispatch.dispatchers.constraint.lists import Planner
 from simulating import Result, Task, simulate
 from strategies import make_job
 
-QUEUES = ["fcfs", "filler", "easy", "easy[reservation=hosts]", "conservative", "best-list", "slurm-backfill"]
+QUEUES = ["fcfs", "filler", "easy", "easy[reservation=hosts]", "conservative", "best-list", "slurm-backfill[tick=0]"]
 every = pytest.mark.parametrize("dispatcher", QUEUES)
 
 
@@ -179,7 +179,7 @@ def test_a_number_of_nodes_are_the_first_ones() -> None:
 
 # ---------------------------------------------------------------------- plans
 
-PLANNING = ["conservative", "slurm-backfill[interval=0]"]
+PLANNING = ["conservative"]
 planning = pytest.mark.parametrize("dispatcher", PLANNING)
 
 

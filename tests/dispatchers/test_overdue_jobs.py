@@ -15,6 +15,7 @@ from batdispatch.core.machine.machine import Machine
 from simulating import Task, audit, simulate
 from strategies import machines, workloads
 
+AT_ONCE = "slurm-backfill[interval=0,tick=0,resolution=0,end_window=0]"
 #: Those that plan by expected ends, and call no solver here.
 PLANNING = [
     "easy",
@@ -24,7 +25,7 @@ PLANNING = [
     "stochastic-batch",
     "stochastic-batch[plan=rigid]",
     "slurm-backfill",
-    "slurm-backfill[interval=0]",
+    AT_ONCE,
     "best-list",
     "best-list[capacity=pooled]",
     "best-list[ahead=10,window=3]",
@@ -66,8 +67,12 @@ def test_a_default_walltime_may_be_outlived_as_a_prediction_may(name: str) -> No
 
 
 def test_slurm_backfill_looks_again_at_its_next_pass() -> None:
-    assert starts(Machine.flat(2), [*ANN, *QUEUE], "slurm-backfill") == {"B": 42, "H": 510}
-    assert starts(Machine.flat(2), [*ANN, *QUEUE], "slurm-backfill", interval="0") == {"B": 14 + LATER, "H": 510}
+    exact = {"tick": "0", "resolution": "0", "end_window": "0"}
+    assert starts(Machine.flat(2), [*ANN, *QUEUE], "slurm-backfill", **exact) == {"B": 34, "H": 510}
+    assert starts(Machine.flat(2), [*ANN, *QUEUE], "slurm-backfill", interval="0", **exact) == {
+        "B": 14 + LATER,
+        "H": 510,
+    }
 
 
 @pytest.mark.parametrize("plan", ["rigid", "repack"])
@@ -82,7 +87,7 @@ def test_a_batch_that_a_late_job_outlives_makes_room_for_who_fits(plan: str) -> 
 
 
 def test_where_every_end_is_sure_no_call_is_asked_for() -> None:
-    for name in ("easy", "conservative", "slurm-backfill[interval=0]", "best-list", "stochastic-batch"):
+    for name in ("easy", "conservative", AT_ONCE, "best-list", "stochastic-batch"):
         result = simulate(Machine.flat(2), [*ANN, *QUEUE], name)
         planned = name == "stochastic-batch"
         calls = [one for _, reply in result.exchanges for one in reply.decisions if isinstance(one, CallMeLater)]

@@ -454,7 +454,7 @@ def moldable(name: str, units: int, runtime: float, submission: float = 0.0, **s
     return malleable(name, units, runtime, submission, **{"kind": "moldable", "steps": 1, **sizes})
 
 
-@pytest.mark.parametrize("inner", ["fcfs", "easy", "conservative", "slurm-backfill", "best-list"])
+@pytest.mark.parametrize("inner", ["fcfs", "easy", "conservative", "slurm-backfill[tick=0]", "best-list"])
 def test_a_moldable_job_starts_on_the_largest_size_that_fits(inner: str) -> None:
     """Of 8 hosts, 5 are free: b starts on 4 instead of 8, and takes twice as long."""
     tasks = [Task("a", 0.0, 3, 50.0, 60.0), moldable("b", 8, 10.0, 1.0), Task("c", 2.0, 1, 5.0, 6.0)]

@@ -68,7 +68,7 @@ def test_each_shape_has_a_fallback_of_its_own(name: str) -> None:
     assert (result.starts()["pair"], result.rows["pair"].hosts) == (21, "5-6")
 
 
-@pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "slurm-backfill", "pcp20"])
+@pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "slurm-backfill[tick=0]", "pcp20"])
 def test_a_job_that_starts_at_once_asks_for_no_calls_of_its_own(name: str) -> None:
     tasks = [exact(str(number), number, 1, 0.5) for number in range(20)]
     result = simulate(line(3), tasks, name, options={"placement": "connected[fallback=5]"})
@@ -103,7 +103,7 @@ def test_who_runs_on_at_an_end_keeps_its_links_from_the_head() -> None:
     assert (result.starts()["mid"], result.starts()["head"]) == (2, 50)
 
 
-@pytest.mark.parametrize("name", ["conservative", "slurm-backfill"])
+@pytest.mark.parametrize("name", ["conservative", "slurm-backfill[tick=0,interval=0]"])
 def test_a_planned_start_waits_for_who_is_a_moment_late_with_its_links(name: str) -> None:
     # Both end at 50, told one after the other. Hosts 2 and 3 are free all the time, their link is not.
     pair = Task("pair", 1, 2, 5, 5, extra={"node_list": ["n2", "n3"]})

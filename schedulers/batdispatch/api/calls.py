@@ -21,6 +21,7 @@ from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.settings import named_with
 from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
+from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
 from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
@@ -393,7 +394,7 @@ def _entrant(dispatcher: str | Dispatcher, options: Mapping[str, Any]) -> Entran
         InputError: one is given twice.
     """
     if isinstance(dispatcher, str):
-        return Entrant(dispatcher, *named_with(dispatcher, texts_of(options)))
+        return Entrant(dispatcher, *with_conf(*named_with(dispatcher, texts_of(options))))
     if options:
         raise InputError("an object has its own options", source="option --set")
     return entrant_of(dispatcher)

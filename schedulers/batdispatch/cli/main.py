@@ -34,6 +34,7 @@ _HEADINGS = {
         ("generate", "generate", "Generate a workload from a model."),
         ("workload", "workload", "Look into workloads and logs."),
         ("platform", "platform", "Generate SimGrid platforms and look into them."),
+        ("slurm-conf", "slurm_conf", "Say what slurm-backfill takes from a slurm.conf."),
     ),
     "Results": (
         ("report", "report", "Compare runs on one HTML page."),

@@ -13,6 +13,7 @@ from batdispatch.core.line.dispatcher import Dispatcher, find
 from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.dispatchers import simple
 from batdispatch.inputs.folders import Claim, stamp
+from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.listener import SILENT, Listener
@@ -56,7 +57,7 @@ def entrant_of(dispatcher: str | Dispatcher, source: str = "option --dispatcher"
         inside = ",".join(f"{key}={text}" for key, text in options.items())
         text = f"{kind.__name__}[{inside}]" if options else kind.__name__
         return Entrant(text, f"{kind.__module__}:{kind.__qualname__}", options, dispatcher)
-    return Entrant(dispatcher.strip(), *parse_named(dispatcher, source))
+    return Entrant(dispatcher.strip(), *with_conf(*parse_named(dispatcher, source)))
 
 
 def entrants_of(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> list[Entrant]:

@@ -28,6 +28,7 @@ from batdispatch.core.line.settings import (
     settings_of,
 )
 from batdispatch.engines.choices import Clock, DecisionClock, UseSimGrid
+from batdispatch.inputs.slurm.scheduling import with_conf
 
 if TYPE_CHECKING:
     from batdispatch.core.line.session import Session
@@ -149,7 +150,7 @@ def as_typed(spec: RunSpec) -> RunSpec:
     Raises:
         InputError: an option is wrong, or needs another one.
     """
-    name, options = named_with(spec.dispatcher, spec.options)
+    name, options = with_conf(*named_with(spec.dispatcher, spec.options))
     return msgspec.structs.replace(with_shell(spec), dispatcher=name, options=options)
 
 

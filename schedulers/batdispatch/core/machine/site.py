@@ -65,6 +65,8 @@ class Partition(Class, frozen=True, kw_only=True, forbid_unknown_fields=True):
     hosts: list[str] | None = None
     #: Whether it is meant by jobs that name none.
     default: bool = False
+    #: Jobs of partitions with a larger tier go first (Slurm's PriorityTier); only `slurm-backfill` looks at it.
+    tier: int = 1
 
 
 class Qos(Class, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.options import Options
-from batdispatch.dispatchers.backfilling.slurm import SlurmBackfill, SlurmOptions
+from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
+from batdispatch.dispatchers.slurm.options import SlurmOptions
 from batdispatch.layers.resizing import Resizing
 from batdispatch.layers.resizing_options import Bandwidth, Mode, Moldable, Redistribution, Seconds, Walltime
 

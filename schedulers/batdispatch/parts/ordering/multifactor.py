@@ -38,6 +38,10 @@ class MultifactorOptions(Options, frozen=True, kw_only=True):
         switches the factor off.
     max_age: Let a job's age factor reach 1 once the job has waited for this many seconds (PriorityMaxAge).
     favor_small: Give small jobs the large size factors (PriorityFavorSmall). `false`: large jobs have them.
+    relative: Divide a job's share of the cores by its walltime in minutes, for the size factor (PriorityFlags=
+        SMALL_RELATIVE_TO_TIME).
+    period: Work out the age of waiting jobs and their users' shares anew only once in this many seconds, and when a job
+        comes (PriorityCalcPeriod, which is 5 minutes). 0: at each decision.
     half_life: Count what a user has used half after this many seconds, for the fair share (PriorityDecayHalfLife). 0
         switches forgetting off: all use counts in full for ever.
     """
@@ -49,6 +53,8 @@ class MultifactorOptions(Options, frozen=True, kw_only=True):
     qos: Weight = 0
     max_age: Annotated[float, msgspec.Meta(gt=0)] = 7 * DAY
     favor_small: bool = False
+    relative: bool = False
+    period: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     half_life: Annotated[float, msgspec.Meta(ge=0)] = 7 * DAY
 
 
@@ -92,12 +98,14 @@ class Multifactor(Priority):
         self._cores = totals[self._axis]
         self._sizes: dict[Request, float] = {}
         self._usage = DecayedUsage(self.options.half_life or math.inf)
-        #: Fair-share factor of each user, and of what moment: (now, jobs that wait, jobs that run).
+        #: Fair-share factor of each user, and of what moment: now, and without a period how many jobs wait and run.
         self._factors: dict[str, float] = {}
-        self._moment = (-1.0, 0, 0)
+        self._moment: tuple[float, ...] = (-1.0,)
 
     def value(self, job: Job, now: float) -> int:
         options = self.options
+        if options.period:
+            now = max(now // options.period * options.period, job.submission)
         total = -float(_nice(job))
         if options.age:
             total += options.age * min(max(now - job.submission, 0.0) / options.max_age, 1.0)
@@ -115,7 +123,13 @@ class Multifactor(Priority):
         self._usage.ended(self._holding(stay), now)
 
     def _size(self, job: Job) -> float:
-        """Return a job's share of the machine: the mean of its shares of the nodes and of the cores."""
+        """Return a job's share of the machine: the mean of its shares of the nodes and of the cores.
+
+        Or, with `relative`, its share of the cores per minute of its walltime.
+        """
+        if self.options.relative:
+            minutes = max(job.walltime // 60.0, 1.0)
+            return min(self._share_of_cores(job) / minutes, 1.0)
         size = self._sizes.get(job.request)
         if size is None:
             ledger = self.ledger
@@ -127,10 +141,18 @@ class Multifactor(Priority):
             size = self._sizes[job.request] = min(size, 1.0)
         return size
 
+    def _share_of_cores(self, job: Job) -> float:
+        """Return a job's share of the cores; its nodes count as whole ones if that is more."""
+        ledger = self.ledger
+        need = ledger.space.need(job)
+        nodes = need.least / ledger.machine.size
+        whole = ledger.machine.exclusive or job.request.per_unit is None
+        return nodes if whole else max(nodes, need.sums[self._axis] / self._cores)
+
     def _fair_share(self, job: Job, now: float) -> float:
         """Return the fair-share factor of a job's user."""
         ledger = self.ledger
-        moment = (now, len(ledger.queue), len(ledger.running))
+        moment = (now, *(() if self.options.period else (len(ledger.queue), len(ledger.running))))
         if moment != self._moment:
             self._moment = moment
             used = self._usage.at(now, map(self._holding, ledger.running.values()))

@@ -1,0 +1,156 @@
+"""Slurm's two ways of scheduling: strictly in order when something has happened, and backfilling now and then."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.plans.moments import end_of
+from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
+from batdispatch.dispatchers.slurm.backfill_pass import BackfillPass
+from batdispatch.dispatchers.slurm.clocks import MainLoopClock, PassClock
+from batdispatch.dispatchers.slurm.main_loop import MainLoop
+from batdispatch.dispatchers.slurm.options import SlurmOptions
+from batdispatch.dispatchers.slurm.partitions import Partitions
+
+
+class SlurmBackfill(PlanningQueue):
+    """Starts jobs in order when something has happened. Now and then, a pass lets others run ahead.
+
+    The main loop takes the waiting jobs in order. A job that does not fit holds up all further jobs of its partition,
+    and those that need nodes of it. It runs when slurmctld would have a look, see `tick` and `batch_delay`.
+
+    A backfill pass takes the waiting jobs in order, too. A job starts if it can now, and can stay until its expected
+    end on nodes that are reserved for nobody in that time. Otherwise the nodes of a later start are reserved for it,
+    and always as whole nodes, even if the job would use only a part of each. The next pass makes all reservations anew.
+
+    Typical use: the baseline for clusters that run Slurm, and for papers that compare themselves with Slurm.
+    Limits: a job that fits, but stands behind one that does not, waits for the next pass. A job beyond `depth` is not
+        looked at while as many jobs are tried before it. It needs walltimes, as Slurm's backfilling does.
+    Guarantee: `start(head) <= reserved(head)`, its start in the first pass in which it is the head of the queue, if it
+        stays the head, no job outlives its expected end, no host goes away, `tick` is 0, and the placement finds a
+        place whenever there is one. There is no guarantee for a job whose reservation would begin later than `window`
+        from then, nor for the jobs behind the head.
+    Time: `O(d k (s + r))` for d jobs tried in a pass, at most `depth`, k starts looked at for each, s records of what
+        is reserved and r running jobs. A run of the main loop costs `O(q)` placements for q waiting jobs, at most
+        `queue_depth`, and `O(q log q)` more with an ordering that changes over time.
+    Deviations:
+        - A pass and a run of the main loop take no simulated time. Slurm's take seconds with long queues, and give
+          locks back in between (`bf_max_time`, `bf_yield_interval`, `bf_continue`).
+        - Jobs end and start at once: epilogs, prologs and booting nodes take no time.
+        - A pass reserves nothing for jobs behind the last one that fits now, since nobody could tell.
+        - Partitions, qualities of service, arrays and advance reservations are enforced before the dispatcher sees a
+          job, as for every dispatcher.
+        - Left out: preemption, gang scheduling, requeueing, heterogeneous jobs, topology plugins, limits of
+          associations.
+    References:
+        [1] SchedMD: Scheduling Configuration Guide, https://slurm.schedmd.com/sched_config.html; slurm.conf,
+            https://slurm.schedmd.com/slurm.conf.html; Multifactor Priority Plugin,
+            https://slurm.schedmd.com/priority_multifactor.html.
+        [2] Slurm 22.05: sched/backfill, select/cons_tres and job_scheduler.c, https://github.com/SchedMD/slurm.
+        [3] Yoo, Jette, Grondona: "SLURM: simple Linux utility for resource management", JSSPP 2003, LNCS 2862, pp.
+            44-60. doi:10.1007/10968987_3
+    """
+
+    #: Id of each job that the last backfill pass reserved nodes for -> when its reservation begins, s.
+    reserved: dict[str, float]
+    options_type: ClassVar[type[Options]] = SlurmOptions
+    effort = 1
+    plans_openings = True
+
+    def __init__(self, options: Options | None = None, seed: int = 0) -> None:
+        super().__init__(options, seed)
+        if self.options.conf:
+            # Whoever decides reads no files: the commands do, before they make a dispatcher.
+            raise InputError("option conf is read by batdispatch's commands and functions, and only there")
+
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
+        options = self.options
+        self.ends = Ends()
+        self.reserved = {}
+        self._partitions = Partitions(ledger)
+        self._main_clock = MainLoopClock(ledger, options.tick, options.batch_delay, options.full_interval)
+        self._pass_clock = PassClock(options.interval, options.phase)
+        #: Whether the main loop, for the head of the queue or for all of it, and a backfill pass are to come.
+        self._head_asked = self._whole_asked = self._pass_asked = False
+        #: Passes so far, and the jobs that they started.
+        self._passes = self._backfilled = 0
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        super().on_submit(ledger, job)
+        self._ask()
+
+    def on_start(self, ledger: Ledger, stay: Stay) -> None:
+        self.ends.add(stay, end_of(ledger.now, self.booked(stay.job)))
+
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        super().on_end(ledger, stay)
+        self.ends.remove(stay.job.id)
+        self._ask()
+
+    def on_event(self, ledger: Ledger, event: Event) -> None:
+        turns = self.prospects.turns
+        super().on_event(ledger, event)
+        if isinstance(event, MachinesAvailable | MachinesUnavailable) or self.prospects.turns > turns:
+            self._ask()
+
+    def _ask(self) -> None:
+        self._head_asked = self._pass_asked = True
+
+    def decide(self, ledger: Ledger) -> None:
+        if self.correct(self.ends):
+            self._ask()
+        self.fresh = []
+        if not self.waiting:
+            if self._pass_asked:
+                self._pass_clock.changed(ledger.now)
+            self._head_asked = self._whole_asked = self._pass_asked = False
+            return
+        if self._head_asked or self._whole_asked:
+            self._run_main_loop(ledger)
+        if self._pass_asked and self.waiting and self._pass_clock.due(ledger):
+            self._backfill(ledger)
+
+    def _run_main_loop(self, ledger: Ledger) -> None:
+        due = self._main_clock.due(ledger, whole=not self._head_asked)
+        if due == "no":
+            return
+        most = None if due == "whole" else self.options.queue_depth
+        loop = MainLoop(ledger, self.choose, self._partitions, licenses_hold_up=self.options.licenses)
+        started = loop.run(self.in_order(ledger), most)
+        self.forget_started(started)
+        self._head_asked, self._whole_asked = False, loop.stopped
+        if self._whole_asked:
+            self._main_clock.due(ledger, whole=True)
+
+    def _backfill(self, ledger: Ledger) -> None:
+        """Start the jobs that may run ahead."""
+        self._passes += 1
+        self._pass_asked = False
+        made = BackfillPass(ledger, self.options, self.choose, list(self.ends), self.booked, self._partitions)
+        started = made.run(self.in_order(ledger))
+        self.reserved = made.reserved
+        self.forget_started(started)
+        self._backfilled += len(started)
+        self.call_if_missed(min(self.reserved.values(), default=math.inf))
+        # Jobs behind the depth may have come within it.
+        if started and made.stopped:
+            self._pass_asked = True
+            if self.options.interval:
+                self._pass_clock.due(ledger)
+
+    def in_order(self, ledger: Ledger) -> list[Job]:
+        return self._partitions.in_order(super().in_order(ledger))
+
+    def idle_until(self, ledger: Ledger) -> float:
+        asked = self._head_asked or self._whole_asked or self._pass_asked
+        return min(super().idle_until(ledger), ledger.now if self.waiting and asked else math.inf)
+
+    def report(self) -> dict[str, Any]:
+        return {**super().report(), "backfill_passes": self._passes, "backfilled": self._backfilled}

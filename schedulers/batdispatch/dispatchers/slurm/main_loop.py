@@ -1,0 +1,90 @@
+"""Slurm's main loop: jobs in order, each starts if it fits, and one that does not holds up its partition.
+
+References:
+    Slurm 22.05, `_schedule` in job_scheduler.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.dispatchers.slurm.partitions import Partitions
+
+
+class MainLoop:
+    """One run of the loop.
+
+    A job that does not fit lets no further job of its partition start, nor any job on nodes of that partition. A job
+    that names its nodes keeps only these nodes from the others. A job that lacks a licence keeps nothing, nor does one
+    that would not fit even if all nodes that are left were idle.
+
+    Attributes:
+        stopped: whether jobs were left that the loop did not look at.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        choose: Callable[[Any, Job], Place | None],
+        partitions: Partitions,
+        *,
+        licenses_hold_up: bool = False,
+    ) -> None:
+        self.stopped = False
+        self._ledger = ledger
+        self._choose = choose
+        self._partitions = partitions
+        self._licenses_hold_up = licenses_hold_up
+        #: Mask of the hosts that are left for the jobs to come.
+        self._open = ledger.machine.compute & ~ledger.unavailable
+        self._failed: set[str] = set()
+
+    def run(self, jobs: Sequence[Job], most: int | None) -> list[Job]:
+        """Start jobs in order, of at most so many looked at, and return those that were started."""
+        started = []
+        for count, job in enumerate(jobs):
+            if not self._open:
+                break
+            if most is not None and count > most:
+                self.stopped = True
+                break
+            partition = self._partitions.name(job)
+            if partition in self._failed:
+                continue
+            if lacks_licence(self._ledger, job):
+                if self._licenses_hold_up:
+                    break
+                continue
+            if self._start(job):
+                started.append(job)
+            elif job.request.named:
+                self._open &= ~self._ledger.space.need(job).hosts
+            elif self._is_busy(job):
+                self._failed.add(partition)
+                self._open &= ~self._partitions.hosts(partition)
+        return started
+
+    def _start(self, job: Job) -> bool:
+        ledger = self._ledger
+        free = ledger.space.only(ledger.free, self._open)
+        place = self._choose(free, job) if ledger.space.fits(free, job) else None
+        if place is not None:
+            ledger.start(job, place)
+        return place is not None
+
+    def _is_busy(self, job: Job) -> bool:
+        """Return whether a job would fit on the hosts that are left, were they idle; if not, it holds up nobody."""
+        space = self._ledger.space
+        return space.fits(space.only(space.whole(), self._open), job)
+
+
+def lacks_licence(ledger: Ledger, job: Job) -> bool:
+    """Return whether fewer licences are left now than a job asks for."""
+    if not job.request.licences:
+        return False
+    left = ledger.space.pooled(ledger.free)[len(ledger.machine.resources) :]
+    return bool((left < ledger.space.need(job).licences).any())

@@ -1,0 +1,238 @@
+"""What slurm.conf says about scheduling, as options of `slurm-backfill`: what is understood, approximated, ignored.
+
+References:
+    Slurm documentation, slurm.conf(5), https://slurm.schedmd.com/slurm.conf.html.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.slurm.conf import SlurmConf, read_conf
+from batdispatch.inputs.slurm.settings import Setting
+
+#: Option of `slurm-backfill` that names a slurm.conf, and the one that says how old that Slurm is.
+CONF, VERSION = "conf", "version"
+#: Dispatchers that have these options.
+DISPATCHERS = ("slurm-backfill", "dmr")
+#: The version whose code `slurm-backfill` follows.
+DEFAULT_VERSION = "22.05"
+
+Verdict = Literal["understood", "approximated", "ignored"]
+
+
+class Interpretation(NamedTuple):
+    """What became of a setting."""
+
+    setting: Setting
+    verdict: Verdict
+    #: The options that it becomes, or why it becomes none.
+    meaning: str
+
+
+class Scheduling(NamedTuple):
+    """What a slurm.conf says about scheduling."""
+
+    #: Of `slurm-backfill`, by name.
+    options: dict[str, str]
+    readings: tuple[Interpretation, ...]
+
+
+class _Rule(NamedTuple):
+    #: Name of the option; empty: none.
+    option: str = ""
+    read: Callable[[Setting], str] = lambda setting: setting.value
+    #: What is to be said of it, beside the option.
+    note: str = ""
+    verdict: Verdict = "understood"
+
+
+def _whole(setting: Setting) -> str:
+    return str(setting.whole())
+
+
+def _number(factor: float) -> Callable[[Setting], str]:
+    return lambda setting: f"{setting.number() * factor:g}"
+
+
+def _flag(setting: Setting) -> str:
+    return "true"
+
+
+def _truth(setting: Setting) -> str:
+    return "true" if setting.truth() else "false"
+
+
+def _seconds(setting: Setting) -> str:
+    seconds = setting.seconds()
+    return f"{0.0 if math.isinf(seconds) else seconds:.15g}"
+
+
+_NO_TIME = _Rule(note="passes and runs of the main loop take no simulated time", verdict="ignored")
+_RPC = _Rule(note="there are no requests to serve", verdict="ignored")
+#: Parts of SchedulerParameters, in small letters.
+_PARAMETERS = {
+    "bf_interval": _Rule("interval", _number(1)),
+    "bf_window": _Rule("window", _number(60)),
+    "bf_resolution": _Rule("resolution", _number(1)),
+    "bf_max_job_test": _Rule("depth", _whole),
+    "bf_max_job_start": _Rule("starts", _whole),
+    "bf_max_job_user": _Rule("user_jobs", _whole),
+    "bf_max_job_part": _Rule("part_jobs", _whole),
+    "bf_job_part_count_reserve": _Rule("reservations", _whole),
+    "bf_min_age_reserve": _Rule("min_age", _number(1), "in backfill passes only", "approximated"),
+    "bf_window_linear": _Rule("window_linear", _number(1)),
+    "bf_licenses": _Rule("licenses", _flag),
+    "batch_sched_delay": _Rule("batch_delay", _number(1)),
+    "sched_interval": _Rule("full_interval", _number(1)),
+    "default_queue_depth": _Rule("queue_depth", _whole),
+    "sched_min_interval": _Rule(note="batch_sched_delay is longer, as a rule", verdict="approximated"),
+    "defer": _Rule(note="batch jobs are never tried when they are submitted"),
+    "defer_batch": _Rule(note="batch jobs are never tried when they are submitted"),
+    "bf_continue": _NO_TIME,
+    "bf_max_time": _NO_TIME,
+    "bf_yield_interval": _NO_TIME,
+    "bf_yield_sleep": _NO_TIME,
+    "max_sched_time": _NO_TIME,
+    "max_rpc_cnt": _RPC,
+    "bf_busy_nodes": _Rule(note="nodes in use are not preferred", verdict="ignored"),
+}
+#: Settings of the whole cluster, in small letters, that become options of the ordering `multifactor`.
+_PRIORITIES = {
+    "priorityweightage": _Rule("age", _whole),
+    "priorityweightjobsize": _Rule("size", _whole),
+    "priorityweightfairshare": _Rule(
+        "fairshare", _whole, "the classic formula over users, not Fair Tree over accounts", "approximated"
+    ),
+    "priorityweightpartition": _Rule("partition", _whole),
+    "priorityweightqos": _Rule("qos", _whole),
+    "prioritymaxage": _Rule("max_age", _seconds),
+    "priorityfavorsmall": _Rule("favor_small", _truth),
+    "prioritydecayhalflife": _Rule("half_life", _seconds),
+    "prioritycalcperiod": _Rule("period", _seconds),
+    "priorityweighttres": _Rule(note="there is no factor of resources", verdict="ignored"),
+    "priorityweightassoc": _Rule(note="there is no factor of associations", verdict="ignored"),
+    "priorityusageresetperiod": _Rule(note="use is never forgotten at once", verdict="ignored"),
+}
+#: Factors that slurmctld works out only from the accounts of SlurmDBD.
+_ACCOUNTED = ("priorityweightage", "priorityweightfairshare")
+
+
+def with_conf(dispatcher: str, options: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """Return a dispatcher and its options with what the file of its option `conf` says; those that are given go first.
+
+    Raises:
+        InputError: the file is wrong, or says something that `slurm-backfill` cannot do.
+    """
+    if dispatcher not in DISPATCHERS or CONF not in options:
+        return dispatcher, options
+    own = {name: value for name, value in options.items() if name != CONF}
+    read = scheduling_of(read_conf(Path(options[CONF])), options.get(VERSION, DEFAULT_VERSION))
+    return dispatcher, {**read.options, **own}
+
+
+def scheduling_of(conf: SlurmConf, version: str = DEFAULT_VERSION) -> Scheduling:
+    """Return what a slurm.conf says about scheduling.
+
+    Args:
+        conf: as it was read.
+        version: of Slurm, such as ``22.05``; defaults depend on it.
+
+    Raises:
+        InputError: a value is none of its setting's, or the version is none.
+    """
+    year = release(version)
+    options = {VERSION: version}
+    readings: list[Interpretation] = []
+    general = conf.general
+    for setting in general["schedulerparameters"].parameters() if "schedulerparameters" in general else ():
+        rule = _PARAMETERS.get(setting.key.lower(), _Rule(note="nothing here does this", verdict="ignored"))
+        readings.append(_apply(rule, setting, options))
+    kind = conf.get("PriorityType", lambda one: one.value, "priority/multifactor" if year >= (23, 11) else "")
+    inside = {"period": "300"}
+    accounted = conf.get("AccountingStorageType", lambda one: one.value, "").lower().endswith("slurmdbd")
+    for key, rule in _PRIORITIES.items():
+        if key not in general:
+            continue
+        if kind.lower() != "priority/multifactor":
+            rule = _Rule(note="PriorityType is not priority/multifactor", verdict="ignored")
+        elif key in _ACCOUNTED and not accounted:
+            rule = _Rule(note="without SlurmDBD this factor stays 0")
+        readings.append(_apply(rule, general[key], inside))
+    if "priorityflags" in general:
+        readings.extend(_read_flags(general["priorityflags"], inside))
+    if "prioritytype" in general:
+        readings.append(Interpretation(general["prioritytype"], "understood", f"ordering={kind.rpartition('/')[2]}"))
+    if kind.lower() == "priority/multifactor":
+        options["ordering"] = f"multifactor[{','.join(f'{name}={value}' for name, value in inside.items())}]"
+    readings.extend(_read_plugins(conf))
+    return Scheduling(options, tuple(sorted(readings, key=lambda one: (one.setting.source, one.setting.line))))
+
+
+def release(version: str) -> tuple[int, int]:
+    """Return year and month of a version such as ``22.05`` or ``22.05.8``.
+
+    Raises:
+        InputError: the text is none.
+    """
+    parts = version.split(".")
+    if len(parts) < 2 or not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
+        raise InputError(f"version {version[:40]!r}, expected one of Slurm such as 22.05")
+    return int(parts[0]), int(parts[1])
+
+
+def _apply(rule: _Rule, setting: Setting, options: dict[str, str]) -> Interpretation:
+    if not rule.option:
+        return Interpretation(setting, rule.verdict, rule.note)
+    options[rule.option] = rule.read(setting)
+    meaning = f"{rule.option}={options[rule.option]}"
+    return Interpretation(setting, rule.verdict, f"{meaning}: {rule.note}" if rule.note else meaning)
+
+
+def _read_flags(setting: Setting, inside: dict[str, str]) -> list[Interpretation]:
+    found = []
+    for flag in setting.parameters():
+        if flag.key.upper() == "SMALL_RELATIVE_TO_TIME":
+            inside["relative"] = "true"
+            found.append(Interpretation(flag, "understood", "relative=true"))
+        else:
+            found.append(Interpretation(flag, "ignored", "nothing here does this"))
+    return found
+
+
+def _read_plugins(conf: SlurmConf) -> list[Interpretation]:
+    """Return what became of the settings that choose Slurm's plugins for scheduling.
+
+    Raises:
+        InputError: one chooses something that is not simulated at all.
+    """
+    found = []
+    for key, known, note in (
+        ("schedulertype", ("sched/backfill",), "sched/builtin is the dispatcher fcfs"),
+        ("selecttype", ("select/cons_tres", "select/cons_res", "select/linear"), "expected cons_tres or cons_res"),
+    ):
+        setting = conf.general.get(key)
+        if setting is not None:
+            if setting.value.lower() not in known:
+                raise setting.error(f"{setting.key} is {setting.value[:40]!r}: {note}")
+            found.append(Interpretation(setting, "understood", "what slurm-backfill does"))
+    for key, note in (
+        ("preempttype", "no job is preempted"),
+        ("preemptmode", "no job is preempted"),
+        ("topologyplugin", "nodes are taken as without a topology"),
+    ):
+        setting = conf.general.get(key)
+        if setting is not None:
+            none = setting.value.lower() in (
+                "preempt/none",
+                "off",
+                "topology/none",
+                "topology/default",
+                "topology/flat",
+            )
+            found.append(Interpretation(setting, "understood" if none else "ignored", note))
+    return found

@@ -1,0 +1,99 @@
+"""What slurm.conf says about scheduling, as options of slurm-backfill."""
+
+from pathlib import Path
+
+import pytest
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.line.dispatcher import create
+from batdispatch.inputs.slurm.conf import read_conf
+from batdispatch.inputs.slurm.scheduling import scheduling_of, with_conf
+
+SITE = """SchedulerType=sched/backfill
+SelectType=select/cons_tres
+AccountingStorageType=accounting_storage/slurmdbd
+SchedulerParameters=bf_interval=60,bf_window=2880,bf_max_job_test=50,bf_continue,defer,bf_licenses,bf_hetjob_prio=min
+PriorityType=priority/multifactor
+PriorityWeightAge=1000
+PriorityWeightJobSize=500
+PriorityMaxAge=1-0
+PriorityCalcPeriod=1
+PriorityFavorSmall=YES
+PriorityFlags=SMALL_RELATIVE_TO_TIME,FAIR_TREE
+PriorityWeightTRES=CPU=1000
+PreemptType=preempt/partition_prio
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "slurm.conf"
+    path.write_text(text)
+    return path
+
+
+def test_settings_become_options_that_the_dispatcher_takes(tmp_path: Path) -> None:
+    name, options = with_conf("slurm-backfill", {"conf": str(write(tmp_path, SITE)), "interval": "20"})
+    priorities = "age=1000,size=500,max_age=86400,favor_small=true,period=60,relative=true"
+    assert {key: text for key, text in options.items() if key != "ordering"} == {
+        "version": "22.05",
+        "interval": "20",
+        "window": "172800",
+        "depth": "50",
+        "licenses": "true",
+    }
+    inside = dict(part.split("=") for part in options["ordering"][len("multifactor[") : -1].split(","))
+    assert inside == dict(part.split("=") for part in priorities.split(","))
+    assert create(name, options).options.window == 172_800
+
+
+def test_each_setting_is_understood_approximated_or_ignored(tmp_path: Path) -> None:
+    read = scheduling_of(read_conf(write(tmp_path, SITE)))
+    verdicts = {one.key: verdict for one, verdict, _ in read.readings}
+    assert {key for key, verdict in verdicts.items() if verdict == "ignored"} == {
+        "bf_continue",
+        "bf_hetjob_prio",
+        "FAIR_TREE",
+        "PriorityWeightTRES",
+        "PreemptType",
+    }
+    assert {one.line for one, _, _ in read.readings if one.key.startswith("bf_")} == {4}
+
+
+def test_without_accounts_age_and_fair_share_stay_0(tmp_path: Path) -> None:
+    text = SITE.replace("slurmdbd", "none")
+    assert "age=1000" not in scheduling_of(read_conf(write(tmp_path, text))).options["ordering"]
+
+
+@pytest.mark.parametrize(
+    ("version", "depth", "ordering"), [("21.05", 100, ""), ("22.05", 500, ""), ("23.11", 500, "m")]
+)
+def test_defaults_are_those_of_the_version(tmp_path: Path, version: str, depth: int, ordering: str) -> None:
+    options = scheduling_of(read_conf(write(tmp_path, "ClusterName=a\n")), version).options
+    assert create("slurm-backfill", options).options.most_tried == depth
+    assert options.get("ordering", "").startswith(ordering)
+    assert bool(ordering) == ("ordering" in options)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("SchedulerParameters=bf_interval=soon", "line 1: bf_interval is 'soon', expected a number, at least 0"),
+        ("SchedulerParameters=bf_max_job_test=-1", "line 1: bf_max_job_test is '-1', expected a whole number"),
+        (
+            "SchedulerType=sched/builtin",
+            "SchedulerType is 'sched/builtin': sched/builtin is the dispatcher fcfs",
+        ),
+        ("SelectType=select/cray", "line 1: SelectType is 'select/cray': expected cons_tres or cons_res"),
+    ],
+)
+def test_what_cannot_be_simulated_is_said_with_file_and_line(tmp_path: Path, line: str, expected: str) -> None:
+    with pytest.raises(InputError) as caught:
+        with_conf("slurm-backfill", {"conf": str(write(tmp_path, line + "\n"))})
+    assert expected in str(caught.value)
+
+
+def test_other_dispatchers_and_other_options_are_left_alone() -> None:
+    assert with_conf("easy", {"conf": "x"}) == ("easy", {"conf": "x"})
+    assert with_conf("slurm-backfill", {"depth": "3"}) == ("slurm-backfill", {"depth": "3"})
+    with pytest.raises(InputError, match="option conf is read by batdispatch's commands"):
+        create("slurm-backfill", {"conf": "x"})
