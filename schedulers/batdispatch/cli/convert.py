@@ -33,11 +33,20 @@ if TYPE_CHECKING:
     type=Choice(["batsim4", "batsim5"]),
     help="Write the workload of this Batsim. LOG may then be a workload of the other one. The default is batsim4.",
 )
+@option(
+    "--compute",
+    metavar="SPEED",
+    section=RESULTS,
+    help="Let jobs compute for as long as they ran on cores of this speed, such as 1Gf, instead of waiting. Hosts "
+    "burn what they burn at work only then.",
+)
 @options(LogMachine, texts={"platform": "Drop the jobs that cannot run on this platform, and count them."})
 @log_options
 @json_option("Print the account as JSON.")
 @quiet_option
-def command(on: LogMachine, reading: LogReading, log: str, output: Path, target: str | None, as_json: bool) -> None:
+def command(
+    on: LogMachine, reading: LogReading, log: str, output: Path, target: str | None, compute: str | None, as_json: bool
+) -> None:
     """Make a Batsim workload of a log (SWF, Slurm's sacct, a table, KIT ForHLR II, Eurora; plain, gzip or xz).
 
     Every record that is dropped or altered is counted with the reason.
@@ -65,6 +74,10 @@ def command(on: LogMachine, reading: LogReading, log: str, output: Path, target:
     with ProgressDisplay() as following:
         imported = read_log_as(log, reading, machine=machine, follow=following.tell)
     workload, report, _ = imported
+    if compute is not None:
+        from batdispatch.inputs.workloads.work import let_compute
+
+        let_compute(workload, compute)
     account = _written(workload, output, version)
     warn_of_overruns(imported, warn)
     if as_json:

@@ -14,7 +14,7 @@ from batdispatch.runs.engine_options import EngineInPlace
 from batdispatch.runs.spec import RunSpec
 
 #: What is stated of the simulation.
-_INPUTS = ("platform", "workload", "master_host", "external_events", "simgrid", "clock")
+_INPUTS = ("platform", "workload", "master_host", "external_events", "simgrid", "energy", "clock")
 
 
 @click.command(cls=Command)

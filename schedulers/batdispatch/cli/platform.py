@@ -83,7 +83,12 @@ def kind_command(kind: Any) -> click.Command:
     @options(kind.links_type)
     @_output_option(metavar="P.xml")
     def write(chosen: Any, links: Any, output: str) -> None:
-        _write(output, chosen.content(links))
+        content = chosen.content(links)
+        if links.power is not None:
+            from batdispatch.inputs.platforms.generate.power import with_power
+
+            content = with_power(content, links.power)
+        _write(output, content)
 
     about = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
     return click.command(kind.__name__.lower(), cls=Command, help=about)(write)

@@ -35,6 +35,14 @@ Profiles = Mapping[str, Profile]
 Amounts = NDArray[np.float64]
 
 
+def only_computes(profile: Profile) -> bool:
+    """Return whether a profile sends nothing from host to host."""
+    if profile["type"] not in _ON_GIVEN_HOSTS:
+        return False
+    traffic = profile["com"]
+    return not any(traffic) if isinstance(traffic, list) else not traffic
+
+
 class Activity(NamedTuple):
     """Work that starts on all its hosts at once and ends when all of it is done."""
 

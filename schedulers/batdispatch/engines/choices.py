@@ -9,5 +9,9 @@ from typing import Literal
 Clock = Literal["together", "apart", "batsim"]
 #: When SimGrid times what depends on the platform.
 UseSimGrid = Literal["auto", "always"]
+#: How energy is counted. ``batsim``: charged now and then, see `batdispatch.engines.energy`. ``exact``: integrated.
+CountEnergy = Literal["batsim", "exact"]
+#: ``auto``: as Batsim does where the dispatcher needs power states, else not at all.
+Energy = Literal["auto", "batsim", "exact"]
 #: What decisions are timed by: wall-clock, or CPU time of the process, which a busy machine does not lengthen.
 DecisionClock = Literal["wall", "cpu"]

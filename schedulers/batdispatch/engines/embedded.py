@@ -34,6 +34,7 @@ from batdispatch.engines.execution import check_timed
 from batdispatch.engines.mail import EARLY, Delays, Mail
 from batdispatch.engines.orders import Orders
 from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.power_states import Power, power_of
 from batdispatch.engines.records import EngineOptions
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.engines.world import World
@@ -85,19 +86,21 @@ class EmbeddedEngine:
         self.workload = workload
         self._external = sorted(external_events, key=lambda event: event.time)
         self._hosts_come_and_go = bool(self._external)
+        options = options or EngineOptions()
+        power: Power | None = None
+        if options.energy is not None:
+            power, timer = power_of(machine, options.energy, timer, outputs.folder)
         checked: set[str] = set()
         for job in workload.jobs:
             if job.profile not in checked:
-                check_timed(
-                    job.profile, workload.profiles, checked, source=str(workload.path), platform=timer is not None
-                )
+                check_timed(job.profile, workload.profiles, checked, source=str(workload.path), timer=timer)
         #: Submission times on the engine's clock, s; infinity behind the last one.
         self._submissions = [*(round(job.submission, 6) for job in workload.jobs), math.inf]
         self._next_job = 0
         self.scheduling_seconds = 0.0
         self.messages = 0
         mail = None if delays is None else Mail(delays)
-        self._world = World(machine, workload, outputs, options or EngineOptions(), timer, progress, mail)
+        self._world = World(machine, workload, outputs, options, timer, progress, mail, power)
         self._orders = Orders(self._world)
 
     @property
@@ -122,19 +125,28 @@ class EmbeddedEngine:
                 self._run(peer)
             else:
                 timer.run(lambda: self._run(peer))
+            times = world.times.totals(world.absent)
             world.outputs.finish(
-                version=f"batdispatch {__version__} embedded" + (f", SimGrid {timer.version}" if timer else ""),
+                version=f"batdispatch {__version__} embedded"
+                + (f", SimGrid {timer.version}" if timer and timer.version else ""),
                 scheduling_seconds=self.scheduling_seconds,
                 simulation_seconds=time.perf_counter() - began,
-                times=world.times.totals(world.absent),
+                times=times,
+                power={} if world.power is None else world.power.totals(times[0]),
             )
+            if world.power is not None:
+                world.power.finish()
         except BaseException:
             world.outputs.discard()
+            if world.power is not None:
+                world.power.discard()
             raise
 
     def _run(self, peer: Peer) -> None:
         world = self._world
         mail, timer = world.mail, world.timer
+        if world.power is not None:
+            world.power.begin_simulation()
         if mail is not None:
             self._let_submit(mail)
         elif self._external:
@@ -182,9 +194,16 @@ class EmbeddedEngine:
         if not ended:
             return until
         now = max(world.rounded(timer.clock), world.now)
+        at_once = world.mail is not None and world.power is not None
+        if at_once:
+            # An activity has begun before the message that arrives at its end, and SimGrid ends it first.
+            world.now = now
         for record in ended:
             record.due = now
-            world.schedule(now, world.job_due, record)
+            if at_once:
+                world.activity_ended(record)
+            else:
+                world.schedule(now, world.activity_ended, record)
         return now
 
     def _advance(self) -> None:
@@ -274,6 +293,7 @@ class EmbeddedEngine:
             and not world.registering
             and not world.calls
             and not self._external
+            and (world.power is None or not world.power.switching)
         )
 
     def _stuck(self) -> DeadlockError:

@@ -14,7 +14,7 @@ from typing import Any
 
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.jobs.profile_versions import BATSIM5_TYPES
-from batdispatch.engines.activities import PLATFORM_TYPES, Placement
+from batdispatch.engines.activities import PLATFORM_TYPES, Activity, Placement, only_computes
 from batdispatch.engines.timing import PlatformTimer
 
 #: Profile types that run without a platform model.
@@ -26,7 +26,9 @@ RECV_POLL = 0.005
 Profiles = Mapping[str, Mapping[str, Any]]
 
 
-def check_timed(name: str, profiles: Profiles, checked: set[str], *, source: str = "", platform: bool = False) -> None:
+def check_timed(
+    name: str, profiles: Profiles, checked: set[str], *, source: str = "", timer: PlatformTimer | None = None
+) -> None:
     """Check that a profile and all it refers to can run.
 
     Args:
@@ -34,7 +36,7 @@ def check_timed(name: str, profiles: Profiles, checked: set[str], *, source: str
         profiles: all profiles of its workload, already validated and acyclic.
         checked: names found good before; extended.
         source: where the workload was read from, for the message.
-        platform: whether activities can be timed on the platform.
+        timer: times activities; None: none can be timed.
 
     Raises:
         InputError: a profile cannot be simulated, or not without a platform model.
@@ -48,10 +50,10 @@ def check_timed(name: str, profiles: Profiles, checked: set[str], *, source: str
         profile = profiles[current]
         kind = profile["type"]
         place = f"profile {current!r}"
-        if kind in PLATFORM_TYPES and not platform:
+        if kind in PLATFORM_TYPES and (timer is None or not (timer.sends or only_computes(profile))):
             raise InputError(
-                f"type {kind!r}: its run time depends on the platform's speeds and links, which only SimGrid "
-                "simulates, and this simulation runs without it (--simgrid always)",
+                f"type {kind!r}: its run time depends on the platform's {'speeds and ' if timer is None else ''}links, "
+                "which only SimGrid simulates, and this simulation runs without it (--simgrid always)",
                 source=source,
                 place=place,
             )
@@ -113,6 +115,7 @@ class Execution:
     __slots__ = (
         "_activity",
         "_began",
+        "_busy",
         "_duration",
         "_leaf",
         "_polls_from",
@@ -129,6 +132,8 @@ class Execution:
         self._site = site
         #: Handle of the activity that runs on the platform.
         self._activity: int | None = None
+        #: What it was.
+        self._busy: Activity | None = None
         self._stack: list[_Sequence] = []
         self._leaf = ""
         self._began = 0.0
@@ -160,6 +165,7 @@ class Execution:
                     activity = site.placement.activity(name, profile, io)
                 except ImpossibleDecision as problem:
                     raise ImpossibleDecision(f"at {now:.6f} s: {problem}") from None
+                self._busy = activity
                 self._activity = site.timer.start(activity, site.subject, now)
                 self._duration = math.inf
                 return math.inf
@@ -185,6 +191,11 @@ class Execution:
         message = self.inbox.popleft()
         matches = re.fullmatch(profile.get("regex", ".*"), message) is not None
         return str(profile.get("success" if matches else "failure", ""))
+
+    @property
+    def activity(self) -> Activity | None:
+        """What runs on the platform, or has just run; None: nothing does."""
+        return None if self._activity is None else self._busy
 
     def next_poll(self, now: float) -> float:
         """Return when a waiting recv will see a message that arrived `now`; infinity if nothing waits."""

@@ -48,6 +48,8 @@ class EndedJobs(NamedTuple):
     #: Nothing for a rejected job.
     hosts: Intervals
     metadata: list[str]
+    #: Burnt by the job's hosts while it ran; -1: not counted.
+    joules: Floats
 
 
 class Times(NamedTuple):
@@ -85,6 +87,8 @@ class Rows(NamedTuple):
     wait: Floats
     turnaround: Floats
     stretch: Floats
+    #: NaN for a rejected job.
+    joules: Floats
     #: Number of hosts, and of runs of consecutive ids that these make up, int64 [job].
     held: NDArray[np.int64]
     pieces: NDArray[np.int64]
@@ -125,7 +129,7 @@ def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
     )
     numbers = decimals.join_texts(*columns, decimals.constant("\n", count)).decode("ascii").split("\n")
     allocated = jobs.hosts.texts()
-    energy = [",," if none else ",-1.000000," for none in rejected.tolist()]
+    energy, joules = _energy(jobs.joules, rejected)
     lines = [
         f'{name},{workload},{profile},{middle}{hosts}{used}"{noted}"\n'
         for name, workload, profile, middle, hosts, used, noted in zip(
@@ -148,11 +152,20 @@ def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
         wait=wait,
         turnaround=turnaround,
         stretch=stretch,
+        joules=joules,
         held=jobs.hosts.sizes,
         pieces=jobs.hosts.runs,
         details=lambda: Details(jobs.names, jobs.workloads, jobs.profiles, jobs.hosts, jobs.metadata),
     )
     return "".join(lines).encode(), rows
+
+
+def _energy(joules: Floats, rejected: NDArray[np.bool_]) -> tuple[list[str], Floats]:
+    """Return the column of energies with the commas around it, and the numbers that stand there."""
+    if (joules[~rejected] == -1.0).all():
+        return [",," if none else ",-1.000000," for none in rejected.tolist()], np.where(rejected, np.nan, -1.0)
+    texts = ["" if none else f"{each:.6f}" for each, none in zip(joules.tolist(), rejected.tolist(), strict=True)]
+    return [f",{text}," for text in texts], np.array([float(text or "nan") for text in texts])
 
 
 def join_jobs(parts: Sequence[Rows]) -> Rows:

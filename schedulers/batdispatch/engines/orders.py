@@ -16,6 +16,7 @@ from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.engines.activities import Placement, io_problem
 from batdispatch.engines.execution import Execution, Site, check_timed
+from batdispatch.engines.power_states import Power
 from batdispatch.engines.records import Record
 from batdispatch.engines.world import World
 
@@ -37,8 +38,8 @@ class Orders:
             d.ChangeState: self._change_state,
             d.FinishRegistration: self._finish_registration,
             d.ContinueRegistration: self._continue_registration,
-            d.SetResourceState: self._refuse_energy,
-            d.QueryEnergy: self._refuse_energy,
+            d.SetResourceState: self._set_state,
+            d.QueryEnergy: self._query_energy,
             d.StopSimulation: self._refuse_stop,
         }
 
@@ -71,6 +72,9 @@ class Orders:
         world = self._world
         record = self._waiting(decision.job_id, "EXECUTE_JOB")
         allocation = decision.allocation
+        power = world.power
+        if power is not None and allocation.mask & power.states.away:
+            raise self._refusal(f"EXECUTE_JOB: job {record.id}: {power.states.why_not_computing(allocation.mask)}")
         if not world.hosts.occupy(allocation):
             raise self._wrong_hosts(record, allocation)
         mapped = decision.mapping is not None or allocation.counts is not None
@@ -89,6 +93,8 @@ class Orders:
         record.allocation = allocation
         # Hosts that have begun to compute are entered when they have done.
         world.note_states(())
+        if power is not None:
+            power.begin(record, world.now)
         if profile["type"] == "delay":
             world.plan(record, world.now + profile["delay"])
             return
@@ -239,7 +245,7 @@ class Orders:
                 decision.name,
                 ChainMap[str, Any](known, {decision.name: decision.profile}),
                 set(),
-                platform=world.timer is not None,
+                timer=world.timer,
             )
         except InputError as problem:
             raise self._refusal(f"REGISTER_PROFILE: {problem}") from None
@@ -314,7 +320,19 @@ class Orders:
     def _refuse_stop(self, decision: d.StopSimulation) -> None:
         raise self._refusal("StopSimulation: this engine does not end a simulation before its jobs have")
 
-    def _refuse_energy(self, decision: d.Decision) -> None:
-        raise self._refusal(
-            f"{type(decision).__name__}: this engine does not simulate energy; Batsim does when started with --energy"
-        )
+    def _set_state(self, decision: d.SetResourceState) -> None:
+        world, hosts = self._world, decision.hosts
+        power = self._power("SET_RESOURCE_STATE")
+        problem = power.states.refusal(hosts.mask, decision.state, world.hosts.busy, world.absent)
+        if problem is not None:
+            raise self._refusal(f"SET_RESOURCE_STATE: {problem}")
+        power.set_state(world, hosts, decision.state)
+
+    def _query_energy(self, decision: d.QueryEnergy) -> None:
+        world = self._world
+        world.told.append(e.EnergyAnswer(world.now, self._power("QUERY").consumed(world.now)))
+
+    def _power(self, what: str) -> Power:
+        if self._world.power is None:
+            raise self._refusal(f"{what}: energy is not simulated in this run (--energy)")
+        return self._world.power

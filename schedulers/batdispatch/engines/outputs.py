@@ -43,7 +43,7 @@ _POSITION = {state: position for position, state in enumerate(FINAL_STATES)}
 _NO_HOSTS = Allocation(0)
 
 #: The fields of `EndedJobs` of one job, with an allocation for its hosts.
-_Row = tuple[str, str, str, float, int, float, int, float, float, Allocation, str]
+_Row = tuple[str, str, str, float, int, float, int, float, float, Allocation, str, float]
 
 
 class _Table:
@@ -116,6 +116,7 @@ class Totals:
         scheduling_seconds: float,
         simulation_seconds: float,
         times: tuple[float, float, float],
+        power: Mapping[str, float],
     ) -> None:
         """Write schedule.csv; `hosts`: how many there are. The others as for `Outputs.finish`."""
         count, total, most = self.count, self.sums, self.most
@@ -149,6 +150,7 @@ class Totals:
             "time_switching_off": 0.0,
             "time_switching_on": 0.0,
             "time_unavailable": away,
+            **power,
         }
         table = _Table(folder / "schedule.csv", ",".join(row) + "\n")
         table.write((",".join(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row.values()) + "\n").encode())
@@ -199,11 +201,12 @@ class Outputs:
         end: float,
         allocation: Allocation,
         metadata: str,
+        joules: float = -1.0,
     ) -> None:
-        """Add the row of a job that ran."""
+        """Add the row of a job that ran; `joules`: burnt by its hosts meanwhile, or -1."""
         workload, _, name = job_id.partition("!")
-        row = (name, workload, profile, submission, units, walltime, _POSITION[state], start, end, allocation, metadata)
-        self._add(row)
+        times = submission, units, walltime, _POSITION[state], start, end
+        self._add((name, workload, profile, *times, allocation, metadata, joules))
         if allocation.counts is not None:
             if self._units is None:
                 self._units = _Table(self.folder / "units.csv", UNITS_HEADER)
@@ -216,7 +219,7 @@ class Outputs:
         """Add the row of a rejected job: its times are empty."""
         workload, _, name = job_id.partition("!")
         nan = math.nan
-        self._add((name, workload, profile, submission, units, walltime, REJECTED, nan, nan, _NO_HOSTS, metadata))
+        self._add((name, workload, profile, submission, units, walltime, REJECTED, nan, nan, _NO_HOSTS, metadata, nan))
 
     def _add(self, row: _Row) -> None:
         self._ended += row
@@ -228,7 +231,7 @@ class Outputs:
         if not self._ended:
             return
         fields = len(EndedJobs._fields)
-        names, workloads, profiles, submission, units, walltime, state, start, end, allocations, metadata = (
+        names, workloads, profiles, submission, units, walltime, state, start, end, allocations, metadata, joules = (
             self._ended[field::fields] for field in range(fields)
         )
         self._ended.clear()
@@ -248,6 +251,7 @@ class Outputs:
                 end=np.array(end, dtype=np.float64),
                 hosts=Intervals(flat[::2], flat[1::2] - 1, row, len(bounds)),
                 metadata=metadata,
+                joules=np.array(joules, dtype=np.float64),
             )
         )
 
@@ -285,6 +289,10 @@ class Outputs:
         if len(self._changes) >= 3 * BLOCK:
             self._flush_states()
 
+    def power_states(self, time: float, hosts: tuple[int, ...]) -> None:
+        """Add how many hosts sleep, switch on, switch off, idle and compute from `time` on."""
+        self._states.write(f"{time:.9g},{','.join(map(str, hosts))}\n".encode())
+
     def _flush_states(self) -> None:
         if self._changes:
             changes = np.array(self._changes).reshape(-1, 3)
@@ -308,6 +316,7 @@ class Outputs:
         scheduling_seconds: float,
         simulation_seconds: float,
         times: tuple[float, float, float],
+        power: Mapping[str, float] = {},
     ) -> None:
         """Write schedule.csv and give all files their names.
 
@@ -316,6 +325,7 @@ class Outputs:
             scheduling_seconds: spent in the scheduler.
             simulation_seconds: in all.
             times: seconds that hosts were idle, computed and were away, summed over the hosts.
+            power: what there is to say of power states, by column.
         """
         self._flush()
         self._flush_states()
@@ -326,6 +336,7 @@ class Outputs:
             scheduling_seconds=scheduling_seconds,
             simulation_seconds=simulation_seconds,
             times=times,
+            power=power,
         )
         self._jobs.finish()
         self._states.finish()

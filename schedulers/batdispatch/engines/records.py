@@ -10,6 +10,7 @@ import msgspec
 
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.execution import Execution
 
 
@@ -25,6 +26,8 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     #: One message for each event, even of simultaneous ones (submissions first, as Batsim reports them), instead of one
     #: for all: shows how much of a result hangs on the order of ties.
     split_simultaneous: bool = False
+    #: How energy is counted; None: it is not, and there are no power states.
+    energy: CountEnergy | None = None
     #: Text handed to the scheduler as ``sched-config``.
     scheduler_config: str = ""
 
@@ -37,6 +40,7 @@ class Record:
         "due",
         "execution",
         "id",
+        "joules",
         "metadata",
         "profile",
         "profiles",
@@ -62,6 +66,8 @@ class Record:
         self.due = math.inf
         self.execution: Execution | None = None
         self.metadata = ""
+        #: Burnt by its hosts before it started.
+        self.joules = 0.0
 
     @property
     def first_host(self) -> int:

@@ -137,6 +137,9 @@ class SimGrid:
             ("sg_host_by_name", c_void_p, [c_char_p]),
             ("sg_host_get_route_latency", c_double, [c_void_p, c_void_p]),
             ("sg_host_get_route_bandwidth", c_double, [c_void_p, c_void_p]),
+            ("sg_host_set_pstate", None, [c_void_p, c_int]),
+            ("sg_host_energy_plugin_init", None, []),
+            ("sg_host_get_consumed_energy", c_double, [c_void_p]),
             ("sg_actor_create_", c_void_p, [c_char_p, c_void_p, _MAIN, c_int, c_void_p]),
             ("sg_actor_sleep_for", None, [c_double]),
             ("sg_actor_parallel_exec_init", c_void_p, [c_int, c_void_p, c_void_p, c_void_p]),
@@ -163,10 +166,17 @@ class SimGrid:
             self._test_any.argtypes = [POINTER(_Vector)]
         self.clock: Callable[[], float] = library.simgrid_get_clock
         self.sleep: Callable[[float], None] = library.sg_actor_sleep_for
+        self.set_pstate: Callable[[int, int], None] = library.sg_host_set_pstate
+        self.joules: Callable[[int], float] = library.sg_host_get_consumed_energy
         self.remaining: Callable[[int], float] = library.sg_exec_get_remaining_ratio
 
-    def begin(self, platform: bytes) -> None:
-        """Start SimGrid with the model of parallel tasks and load a platform file; a wrong one ends the process."""
+    def begin(self, platform: bytes, *, energy: bool = False) -> None:
+        """Start SimGrid with the model of parallel tasks and load a platform file; a wrong one ends the process.
+
+        Args:
+            platform: the file's path.
+            energy: whether joules are counted.
+        """
         words = [
             b"batdispatch",
             b"--cfg=host/model:ptask_L07",
@@ -177,6 +187,8 @@ class SimGrid:
             # From this version on Python watches the bounds of the stack that it started on.
             words.append(b"--cfg=contexts/factory:thread")
         self._library.simgrid_init(byref(c_int(len(words))), (c_char_p * (len(words) + 1))(*words))
+        if energy:
+            self._library.sg_host_energy_plugin_init()
         self._library.simgrid_load_platform(platform)
 
     def host(self, name: str) -> int | None:

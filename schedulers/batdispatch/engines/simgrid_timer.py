@@ -30,8 +30,10 @@ class SimGridTimer:
     (`batdispatch.runs.workers`).
     """
 
-    def __init__(self, platform: Platform) -> None:
-        """Start SimGrid and load the platform.
+    sends = True
+
+    def __init__(self, platform: Platform, *, energy: bool = False) -> None:
+        """Start SimGrid and load the platform; `energy`: it counts joules.
 
         Raises:
             InputError: SimGrid is not installed, or has not the platform's hosts.
@@ -47,7 +49,7 @@ class SimGridTimer:
         self.version = self._simgrid.version
         _started = True
         with tempfile.TemporaryDirectory(prefix="batdispatch-") as folder:
-            self._simgrid.begin(str(readable(platform.path, Path(folder), self.version)).encode())
+            self._simgrid.begin(str(readable(platform.path, Path(folder), self.version)).encode(), energy=energy)
         self._hosts: list[int] = []
         for host in platform.hosts:
             found = self._simgrid.host(host.name)
@@ -91,10 +93,7 @@ class SimGridTimer:
 
     def start(self, activity: Activity, subject: Any, now: float) -> int:
         """Start an activity at `now` on behalf of `subject` and return its handle."""
-        if now - self.clock > _TICK:
-            # Nothing ran, so SimGrid's clock stood still.
-            self._simgrid.sleep(now - self.clock)
-            self.clock = self._simgrid.clock()
+        self._reach(now)
         flops = np.ascontiguousarray(activity.flops, dtype=np.float64)
         traffic = None if activity.traffic is None else np.ascontiguousarray(activity.traffic, dtype=np.float64)
         hosts = [self._hosts[host] for host in activity.hosts]
@@ -103,6 +102,22 @@ class SimGridTimer:
         self._running[task] = (self._count, subject)
         self._tasks[self._count] = task
         return self._count
+
+    def _reach(self, now: float) -> None:
+        if now - self.clock > _TICK:
+            # Nothing ran, so SimGrid's clock stood still.
+            self._simgrid.sleep(now - self.clock)
+            self.clock = self._simgrid.clock()
+
+    def set_pstate(self, host: int, pstate: int, now: float) -> None:
+        """Let a host have the speed and the watts of another power state from now on."""
+        self._reach(now)
+        self._simgrid.set_pstate(self._hosts[host], pstate)
+
+    def joules(self, host: int, now: float) -> float:
+        """Return what a host has burnt, as SimGrid charges it."""
+        self._reach(now)
+        return self._simgrid.joules(self._hosts[host])
 
     def cancel(self, handle: int) -> float:
         """Stop an activity and return how much of it was done, 0 to 1."""

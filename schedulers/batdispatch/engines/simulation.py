@@ -13,7 +13,7 @@ from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
 from batdispatch.core.line.session import DecisionTime
-from batdispatch.engines.choices import Clock, DecisionClock, UseSimGrid
+from batdispatch.engines.choices import Clock, CountEnergy, DecisionClock, UseSimGrid
 from batdispatch.engines.job_rows import Rows
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
@@ -37,6 +37,8 @@ class Task(NamedTuple):
     decision_clock: DecisionClock
     #: Seconds without a message after which a scheduler of another program counts as hung.
     timeout: float
+    #: How energy is counted; None: it is not, and there are no power states.
+    energy: CountEnergy | None = None
 
 
 class Outcome(NamedTuple):

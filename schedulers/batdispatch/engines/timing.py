@@ -16,6 +16,8 @@ class PlatformTimer(Protocol):
     clock: float
     #: What times, and its version, for the record.
     version: str
+    #: Whether it times what hosts send to each other.
+    sends: bool
 
     @property
     def running(self) -> int:
@@ -35,3 +37,9 @@ class PlatformTimer(Protocol):
 
     def advance(self, until: float) -> list[Any]:
         """Let time pass until something ends, at most until `until`; return the subjects of what ended."""
+
+    def set_pstate(self, host: int, pstate: int, now: float) -> None:
+        """Let a host have the speed of another power state from now on."""
+
+    def joules(self, host: int, now: float) -> float:
+        """Return what a host has burnt since 0 s, in joules."""

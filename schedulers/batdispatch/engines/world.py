@@ -23,6 +23,7 @@ from batdispatch.engines.machine_times import MachineTimes
 from batdispatch.engines.mail import EARLY, Mail
 from batdispatch.engines.occupancy import Occupancy
 from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.power_states import Power, Switch
 from batdispatch.engines.records import EngineOptions, Record
 from batdispatch.engines.timing import PlatformTimer
 
@@ -49,6 +50,7 @@ class World:
         ended: number of jobs that are over.
         calls: number of calls that the peer asked for and that are to come.
         registering: whether the peer may still register jobs.
+        power: power states and energy; None: there are none.
         calendar: heap of what will happen: time, order of entry, action, its subject.
     """
 
@@ -61,6 +63,7 @@ class World:
         timer: PlatformTimer | None,
         progress: Callable[[int], None] | None,
         mail: Mail | None = None,
+        power: Power | None = None,
     ) -> None:
         self.machine = machine
         self.outputs = outputs
@@ -74,6 +77,7 @@ class World:
         self.times = MachineTimes(machine.compute)
         self.now = 0.0
         self.mail = mail
+        self.power = power
         self.told: list[e.Event] = []
         self.records: dict[str, Record] = {}
         self.finished: set[str] = set()
@@ -102,6 +106,13 @@ class World:
         else:
             self.mail.post(self.now, host, lambda: self._hear(events), then=then, events=events)
 
+    def post(self, host: int, arrive: Callable[[], None]) -> None:
+        """Let a host send word of something, which does `arrive` where the peer is told."""
+        if self.mail is None:
+            arrive()
+        else:
+            self.mail.post(self.now, host, arrive)
+
     def _hear(self, events: tuple[e.Event, ...]) -> None:
         self.told.extend(msgspec.structs.replace(event, time=self.now) for event in events)
 
@@ -115,6 +126,8 @@ class World:
         """Enter a job, and tell the peer unless it registered the job itself and wants no acknowledgement."""
         profiles = self.profiles[job.id.partition("!")[0]]
         self.records[job.id] = Record(job, profiles)
+        if self.power is not None:
+            self.power.submitted(self.now)
         if tell:
             profile = profiles[job.profile] if self.options.forward_profiles else None
             self.told.append(e.JobSubmitted(self.now, job, profile))
@@ -127,8 +140,14 @@ class World:
     def note_states(self, changed: Bounds) -> None:
         """Note how many hosts compute now, and which have changed (see `MachineTimes.change` for who may miss)."""
         hosts, now = self.hosts, self.now
-        self._changed(changed)
-        self.outputs.states(now, hosts.idle, hosts.computing)
+        self.enter(changed)
+        if self.power is None:
+            self.outputs.states(now, hosts.idle, hosts.computing)
+        else:
+            absent = self.absent
+            computing = (hosts.busy & ~absent).bit_count() if absent else hosts.computing
+            away = (absent & ~self.power.resting).bit_count() if absent else 0
+            self.outputs.power_states(now, self.power.counts(self.machine.size - computing - away, computing))
 
     def plan(self, record: Record, due: float | None) -> None:
         """Enter when a running job goes on or ends: by itself, or at its walltime, which wins a tie."""
@@ -155,12 +174,21 @@ class World:
         if execution is None:
             code = int(record.profiles[record.profile].get("ret", 0))
         else:
+            if self.power is not None:
+                self.power.phase_ends(record, self.now)
             due = execution.resume(self.now)
             if due is not None:
                 self.go_on(record, execution, due)
                 return
             code = execution.return_code
         self._end_itself(record, JobState.COMPLETED_FAILED if code else JobState.COMPLETED_SUCCESSFULLY, code)
+
+    def activity_ended(self, subject: Record | Switch) -> None:
+        """Let a job go on or end, or a host be in its new power state, whose activity has ended."""
+        if isinstance(subject, Record):
+            self.job_due(subject)
+        elif self.power is not None:
+            self.power.switched(self, subject)
 
     def _end_itself(self, record: Record, state: JobState, code: int) -> None:
         event = self.end(record, state, code)
@@ -188,6 +216,7 @@ class World:
         record.state = state
         allocation = record.allocation
         assert allocation is not None
+        joules = -1.0 if self.power is None else self.power.end(record, self.now)
         if record.execution is not None:
             record.execution.stop(self.now)
         self.note_states(self.hosts.release(allocation))
@@ -202,6 +231,7 @@ class World:
             end=self.now,
             allocation=allocation,
             metadata=record.metadata,
+            joules=joules,
         )
         self.forget(record)
         return e.JobCompleted(self.now, record.id, state, code, allocation)
@@ -218,17 +248,19 @@ class World:
         """Let hosts be unavailable."""
         changed = mask & self.machine.compute & ~self.absent
         self.absent |= changed
-        self._changed(hostruns.bounds_of(changed))
+        self.enter(hostruns.bounds_of(changed))
 
     def come_back(self, mask: int) -> None:
         """Let hosts be available again."""
         changed = mask & self.absent
         self.absent &= ~changed
-        self._changed(hostruns.bounds_of(changed))
+        self.enter(hostruns.bounds_of(changed))
 
-    def _changed(self, changed: Bounds) -> None:
+    def enter(self, changed: Bounds) -> None:
+        """Note how many hosts compute and are away from now on, and which have changed."""
         hosts = self.hosts
         away, computing = 0, hosts.computing
         if self.absent:
-            away, computing = self.absent.bit_count(), (hosts.busy & ~self.absent).bit_count()
+            absent = self.absent if self.power is None else self.absent & ~self.power.resting
+            away, computing = absent.bit_count(), (hosts.busy & ~self.absent).bit_count()
         self.times.change(self.now, changed, computing, away)

@@ -23,11 +23,13 @@ class LinkOptions(msgspec.Struct, frozen=True, kw_only=True):
     speed: Give each core this speed, such as 1Gf (10^9 floating-point operations in a second).
     bw: Give each link this bandwidth, such as 1.25GBps (1.25 10^9 bytes in a second).
     lat: Give each link this latency, such as 1us.
+    power: Let nodes have the power states of this machine, with watts, sleep and speeds in proportion to --speed.
     """
 
     speed: Annotated[str, Form("SPEED")] = "1Gf"
     bw: Annotated[str, Form("BANDWIDTH")] = "1.25GBps"
     lat: Annotated[str, Form("TIME")] = "10us"
+    power: Annotated[Literal["batsim-cluster", "batsim-homogeneous", "simgrid-cluster"] | None, Form("NAME")] = None
 
     @property
     def links(self) -> Links:

@@ -157,7 +157,6 @@ def columns_of(rows: Rows, read: Callable[[], RunColumns]) -> RunColumns:
         rows: of the file.
         read: reads the file, for what stands there alone.
     """
-    ran = rows.state != FINAL_STATES.index(JobState.REJECTED)
     columns = RunColumns.__new__(RunColumns)
     vars(columns).update(
         submission_time=rows.submission,
@@ -171,7 +170,7 @@ def columns_of(rows: Rows, read: Callable[[], RunColumns]) -> RunColumns:
         waiting_time=rows.wait,
         turnaround_time=rows.turnaround,
         stretch=rows.stretch,
-        consumed_energy=np.where(ran, -1.0, np.nan),
+        consumed_energy=rows.joules,
         held=rows.held,
         pieces=rows.pieces,
         later=_of_file(read) if rows.details is None else _of_details(rows.details),

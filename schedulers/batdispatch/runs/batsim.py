@@ -162,7 +162,7 @@ def _arguments(
         arguments += ["--enable-dynamic-jobs", "--acknowledge-dynamic-jobs", "--enable-profile-reuse"]
     if not platform.machine.exclusive and major == 4:
         arguments.append("--enable-compute-sharing")
-    if dispatcher.needs_energy:
+    if task.energy is not None:
         arguments.append("--energy" if major == 4 else "--energy-host")
     return arguments
 

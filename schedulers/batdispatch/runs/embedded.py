@@ -44,7 +44,11 @@ def simulate(
             machine,
             task.workload.workload(),
             outputs,
-            options=EngineOptions(dynamic_jobs=dispatcher.registers_jobs, split_simultaneous=task.clock == "apart"),
+            options=EngineOptions(
+                dynamic_jobs=dispatcher.registers_jobs,
+                split_simultaneous=task.clock == "apart",
+                energy=task.energy,
+            ),
             external_events=task.events,
             progress=progress,
             timer=timer,
@@ -63,6 +67,8 @@ def simulate(
         except DeadlockError as problem:
             raise _explained(problem, decider) from None
     about = {"name": "embedded", "version": __version__, "simgrid": None if timer is None else timer.version}
+    if task.energy is not None:
+        about["energy"] = task.energy
     return outcome_of(decider, about, engine.messages, outputs.rows())._replace(digests=outputs.digests())
 
 

@@ -18,7 +18,7 @@ from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.results.run_files import NAMES, RESULT
 from batdispatch.runs.engine_options import ASKED_FOR, EngineInPlace
-from batdispatch.runs.engines import needs_simgrid
+from batdispatch.runs.engines import counted_energy, needs_simgrid
 from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import call_isolated
 
@@ -39,7 +39,10 @@ def simulate_for_scheduler(spec: RunSpec, options: EngineInPlace, out: Path) -> 
     site, jobs = _read(spec, options)
     if options.protocol == "5":
         check_kinds(jobs.profiles, source=spec.workload)
-    apart = needs_simgrid(site, jobs, spec.simgrid, spec.clock)
+    energy = counted_energy(spec.energy, needed=False)
+    if energy is not None:
+        site.powers()
+    apart = needs_simgrid(site, jobs, spec.simgrid, spec.clock, energy)
     with Claim(out) as claim:
         if apart:
             call_isolated(simulate_with_simgrid, spec, options, claim.place)
@@ -66,7 +69,8 @@ def simulate_with_simgrid(spec: RunSpec, options: EngineInPlace, out: Path, prog
     from batdispatch.engines.simgrid_timer import SimGridTimer
 
     site, jobs = _read(spec, options)
-    _simulate(spec, options, out, site, jobs, SimGridTimer(site))
+    energy = counted_energy(spec.energy, needed=False)
+    _simulate(spec, options, out, site, jobs, SimGridTimer(site, energy=energy is not None))
 
 
 def _simulate(
@@ -93,6 +97,7 @@ def _simulate(
         engine_options = EngineOptions(
             **given,
             compute_sharing=True if options.enable_compute_sharing else None,
+            energy=counted_energy(spec.energy, needed=False),
             scheduler_config=options.sched_cfg,
             split_simultaneous=spec.clock == "apart",
         )

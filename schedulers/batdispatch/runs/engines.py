@@ -10,8 +10,8 @@ from pathlib import Path
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.profiles import leaves
-from batdispatch.engines.activities import PLATFORM_TYPES
-from batdispatch.engines.choices import Clock, UseSimGrid
+from batdispatch.engines.activities import PLATFORM_TYPES, only_computes
+from batdispatch.engines.choices import Clock, CountEnergy, Energy, UseSimGrid
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
 from batdispatch.engines.simulation import Engine, Outcome, Refusal, Task
 from batdispatch.engines.timing import PlatformTimer
@@ -57,7 +57,7 @@ class Simulation:
             return
         workload = task.workload.workload()
         if batsim is None:
-            self.in_simgrid = needs_simgrid(task.platform, workload, task.simgrid, task.clock)
+            self.in_simgrid = needs_simgrid(task.platform, workload, task.simgrid, task.clock, task.energy)
         self._leave_to_python(self._reason)
 
     def _leave_to_python(self, reason: str) -> None:
@@ -90,19 +90,35 @@ def _why_not_compiled(task: Task, use: UseCompiled, batsim: str | None) -> str |
     return reasons.why_not(task, FEW if use == "auto" else 0)
 
 
-def platform_profile(workload: Workload) -> str | None:
-    """Return a profile that a job uses and whose run time depends on the platform, or None."""
+def counted_energy(asked: Energy, needed: bool) -> CountEnergy | None:
+    """Return how energy is counted, given what was asked for and whether the dispatcher needs it; None: not at all."""
+    if asked != "auto":
+        return asked
+    return "batsim" if needed else None
+
+
+def platform_profile(workload: Workload, *, links: bool = False) -> str | None:
+    """Return a profile that a job uses and whose run time depends on the platform, or None.
+
+    Args:
+        workload: the jobs.
+        links: leave out what depends on speeds alone.
+    """
     for used in dict.fromkeys(job.profile for job in workload.jobs):
         if workload.profiles[used]["type"] == "delay":
             continue
         for name, profile in leaves(used, workload.profiles):
-            if profile["type"] in PLATFORM_TYPES:
+            if profile["type"] in PLATFORM_TYPES and not (links and only_computes(profile)):
                 return name
     return None
 
 
-def needs_simgrid(platform: Platform, workload: Workload, use: UseSimGrid, clock: Clock) -> bool:
+def needs_simgrid(
+    platform: Platform, workload: Workload, use: UseSimGrid, clock: Clock, energy: CountEnergy | None = None
+) -> bool:
     """Return whether a simulation uses SimGrid: for what depends on speeds and links, messages among them.
+
+    Where energy is counted, the engine knows speeds itself.
 
     Raises:
         InputError: it needs SimGrid, which is not installed, or a master host, which the platform does not have.
@@ -113,9 +129,14 @@ def needs_simgrid(platform: Platform, workload: Workload, use: UseSimGrid, clock
             "host; name it with --master-host",
             source="option --clock batsim",
         )
-    name = platform_profile(workload)
+    name = platform_profile(workload, links=energy is not None)
     if name is None and use == "auto" and clock != "batsim":
         return False
+    if energy == "exact":
+        what = (
+            f"profile {name!r} of {workload.path}" if name else "--clock batsim" if clock == "batsim" else "--simgrid"
+        )
+        raise InputError(f"{what} needs SimGrid, which counts energy as Batsim does", source="option --energy exact")
     if find_simgrid() is not None:
         return True
     install = f"SimGrid is not installed. To install it: {how_to_install()}"

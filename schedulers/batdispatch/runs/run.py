@@ -39,7 +39,7 @@ from batdispatch.results.network.table import FILE as NETWORK
 from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
-from batdispatch.runs.engines import Progress, Simulation
+from batdispatch.runs.engines import Progress, Simulation, counted_energy
 from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_code
 from batdispatch.runs.spec import RunSpec, command_line
 
@@ -208,7 +208,8 @@ def execute_with_simgrid(spec: RunSpec, out: Path, own: Dispatcher | None, progr
     from batdispatch.engines.simgrid_timer import SimGridTimer
 
     inputs = _Inputs(spec, InputFiles(), own)
-    outcome = inputs.simulation.simulate(out, progress, SimGridTimer(inputs.platform))
+    timer = SimGridTimer(inputs.platform, energy=inputs.task.energy is not None)
+    outcome = inputs.simulation.simulate(out, progress, timer)
     return _finish(inputs, outcome, out)
 
 
@@ -235,7 +236,10 @@ class _Inputs:
             decision_time=spec.decision_time,
             decision_clock=spec.decision_clock,
             timeout=spec.timeout,
+            energy=counted_energy(spec.energy, self.dispatcher.needs_energy),
         )
+        if self.task.energy is not None:
+            self.platform.powers()
         self.simulation = Simulation(self.task, spec.compiled, None if spec.engine == "embedded" else spec.engine)
         self.made_from = made_from(
             spec,
@@ -252,8 +256,9 @@ def _serve_batsim(
     from batdispatch.runs.batsim import run_in_batsim
 
     spec = inputs.spec
-    if spec.simgrid != "auto" or spec.clock != "together":
-        option = "--simgrid" if spec.simgrid != "auto" else "--clock"
+    own = [name for name, usual in (("simgrid", "auto"), ("clock", "together")) if getattr(spec, name) != usual]
+    if own or spec.energy == "exact":
+        option = f"--{own[0]}" if own else "--energy exact"
         raise InputError(f"is for the embedded engine, not for {spec.engine}", source=f"option {option}")
     outcome = run_in_batsim(
         5 if spec.engine == "batsim5" else 4,

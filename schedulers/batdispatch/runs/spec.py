@@ -27,7 +27,7 @@ from batdispatch.core.line.settings import (
     pairs_of,
     settings_of,
 )
-from batdispatch.engines.choices import Clock, DecisionClock, UseSimGrid
+from batdispatch.engines.choices import Clock, DecisionClock, Energy, UseSimGrid
 from batdispatch.inputs.slurm.scheduling import with_conf
 
 if TYPE_CHECKING:
@@ -86,6 +86,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         and the report's reasons need it.
     simgrid: Choose when SimGrid computes run times from speeds and links. auto: where a job's profile needs it.
         always: also for jobs that a dispatcher adds, such as those for I/O.
+    energy: Count what hosts burn, with power states, on a platform that states watts. batsim: as Batsim does, which
+        charges the power of some moments for all the time since the last one. exact: integrate. auto: as Batsim does,
+        if the dispatcher needs power states, else not at all.
     compiled: Simulate fcfs, filler, easy and conservative in a compiled kernel, which writes the same files much
         sooner, but no recording and no times of decisions. auto: if --no-record is given and a kernel applies. always:
         refuse what has no kernel, and say why.
@@ -113,6 +116,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     clock: Annotated[Clock, Form(section=SIMULATION)] = "together"
     record: Annotated[bool, Form(section=RESULTS)] = True
     simgrid: Annotated[UseSimGrid, Form(section=SIMULATION)] = "auto"
+    energy: Annotated[Energy, Form(section=SIMULATION)] = "auto"
     compiled: Annotated[UseCompiled, Form(section=SIMULATION)] = "auto"
 
     engine: Annotated[Engine, Form(section=BATSIM)] = "embedded"

@@ -197,7 +197,7 @@ def test_amounts_that_are_spread_stay_as_they_are_where_jobs_of_several_sizes_us
     with pytest.raises(InputError, match=r"profile 'p': its amounts .* jobs of 1, 2 hosts use it"):
         write_workload(workload, tmp_path / "w4.json")
     with pytest.raises(InputError, match=r"give the jobs of each size a profile of their own, .*--engine batsim5"):
-        check_timed("p", workload.profiles, set(), platform=True)
+        check_timed("p", workload.profiles, set())
 
 
 D = {"type": "DelayProfile", "delay": 1}

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from batdispatch.audit.case import Case, Faults, Mask, claim, rule
-from batdispatch.audit.findings import FAILED, KILLED, RUNTIME_TOLERANCE, SUCCESS, TOLERANCE, WALLTIME, Fault
+from batdispatch.audit.findings import FAILED, KILLED, RUNTIME_TOLERANCE, SUCCESS, TOLERANCE, WALLTIME, Fault, part
 from batdispatch.audit.hosts import Floats
 from batdispatch.audit.workload import spreads
 
@@ -134,9 +134,10 @@ def stretch(case: Case) -> Mask:
 
 @claim("rows", "consumed_energy is {energy:g} J, expected -1, since none was counted")
 def energy(case: Case) -> Mask:
-    """The energy is -1 where none was counted, as always in the embedded engine."""
+    """The energy is -1 where none was counted, as in the embedded engine without power states."""
     given = case.rows.energy
-    return np.asarray(case.rows.ran & (given != -1) & (case.embedded | ~(given >= 0)))
+    uncounted = case.embedded and part(case.said, "engine").get("energy") is None
+    return np.asarray(case.rows.ran & (given != -1) & (uncounted | ~(given >= 0)))
 
 
 @claim("rows", "success is {success:d} while the final state is {states}", time="finish")

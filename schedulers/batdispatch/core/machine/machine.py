@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.power import SLEEP_PROPERTY, WATTS_PROPERTY, HostPower, read_power
 from batdispatch.core.machine.site import site_of
 
 if TYPE_CHECKING:
@@ -40,6 +42,11 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     storage: bool = False
     #: Flop/s; 0 when unknown (a scheduler on Batsim 4 is not told).
     speed: float = 0.0
+    #: Flop/s of one core in each power state; empty when unknown.
+    speeds: tuple[float, ...] = ()
+    cores: int = 1
+    #: The power state that it begins in.
+    pstate: int = 0
 
 
 def parse_capacity(text: str, host: str, what: str = CAPACITY_PROPERTY) -> dict[str, int]:
@@ -175,6 +182,26 @@ class Machine:
         properties = {} if capacity is None else {CAPACITY_PROPERTY: capacity}
         width = len(str(max(count - 1, 0)))
         return cls([Host(id=i, name=f"n{i:0{width}d}", properties=properties) for i in range(count)])
+
+    @cached_property
+    def powers(self) -> tuple[HostPower, ...]:
+        """The power states of each host, by id; equal ones are one object.
+
+        Raises:
+            InputError: a host states no watts, or wrong ones.
+        """
+        known: dict[object, HostPower] = {}
+        found = []
+        for host in self.hosts:
+            stated = host.properties.get(WATTS_PROPERTY), host.properties.get(SLEEP_PROPERTY)
+            key = (*stated, host.speeds, host.cores, host.pstate)
+            if key not in known:
+                try:
+                    known[key] = read_power(host.properties, host.speeds, host.cores, host.pstate)
+                except InputError as problem:
+                    raise InputError(f"host {host.name}: {problem}") from None
+            found.append(known[key])
+        return tuple(found)
 
     @property
     def size(self) -> int:

@@ -116,6 +116,7 @@ def _write_jobs(
         details=None,
         units=jobs.units[over],
         state=state,
+        joules=np.where(ran, -1.0, np.nan),
         # Whole hosts, of which no two free runs are neighbours.
         held=np.where(ran, jobs.units[over], 0),
         pieces=np.where(ran, schedule.runs[over], 0).astype(np.int64),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from batdispatch.batsim.numbering import Batsim, sort_key
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Host, Machine, capacity_text, parse_capacity
+from batdispatch.core.machine.power import WATTS_PROPERTY, HostPower
 from batdispatch.core.machine.site import SITE_PROPERTY
 from batdispatch.inputs.platforms.document import Document, quote
 from batdispatch.inputs.platforms.host_places import network_of, place_hosts
@@ -103,9 +104,29 @@ class Platform:
         try:
             return Machine(listed, network_of(self.clusters, self.hosts, compute))
         except InputError as problem:
-            starts = str(problem).startswith
-            named = next((host for host in self.hosts if starts((f"host {host.name} ", f"host {host.name}:"))), None)
-            raise InputError(str(problem), source=str(self.path), place="" if named is None else named.place) from None
+            raise self._placed(problem) from None
+
+    def _placed(self, problem: InputError) -> InputError:
+        """Return what is wrong with a host, and where the host stands."""
+        starts = str(problem).startswith
+        named = next((host for host in self.hosts if starts((f"host {host.name} ", f"host {host.name}:"))), None)
+        return InputError(str(problem), source=str(self.path), place="" if named is None else named.place)
+
+    @property
+    def states_power(self) -> bool:
+        """Whether a host states watts."""
+        return any(WATTS_PROPERTY in host.properties for host in self.machine.hosts)
+
+    def powers(self) -> tuple[HostPower, ...]:
+        """Return the power states of each host, by id.
+
+        Raises:
+            InputError: a host states no watts, or wrong ones.
+        """
+        try:
+            return self.machine.powers
+        except InputError as problem:
+            raise self._placed(problem) from None
 
     @cached_property
     def by_name(self) -> Mapping[str, int]:
@@ -146,7 +167,16 @@ class Platform:
 
 def _host(number: int, host: PlatformHost, properties: dict[str, str], compute: int) -> Host:
     """Return a host as dispatchers see it, given its id, what holds for it, and how many hosts run jobs."""
-    return Host(id=number, name=host.name, properties=properties, storage=number >= compute, speed=host.speed)
+    return Host(
+        id=number,
+        name=host.name,
+        properties=properties,
+        storage=number >= compute,
+        speed=host.speed,
+        speeds=host.speeds,
+        cores=host.cores,
+        pstate=host.pstate,
+    )
 
 
 def read_platform(

@@ -1,0 +1,150 @@
+"""Which hosts compute, sleep or switch, and in which power state: one table for whoever decides and whoever simulates.
+
+==============  =======================================  ========================================================
+state           what holds                               what ends it
+==============  =======================================  ========================================================
+`COMPUTING`     It is in a power state to compute in.    It is set to another one, at once: `COMPUTING`. It is
+                Jobs may run.                            set to one to sleep in, without a job: `FALLING`.
+`FALLING`       It goes through the virtual state on     Its time is over: `ASLEEP`.
+                the way down. Nothing may run.
+`ASLEEP`        It is in a power state to sleep in.      It is set to a power state to compute in: `RISING`.
+                Nothing may run.
+`RISING`        It goes through the virtual state on     Its time is over: `COMPUTING`.
+                the way up. Nothing may run.
+==============  =======================================  ========================================================
+
+`HostStates.refusal` says why a decision is no such move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+
+from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.power import HostPower
+
+HostState = Enum("HostState", "COMPUTING FALLING ASLEEP RISING")
+
+
+class HostStates:
+    """The power states of all hosts of a machine.
+
+    Attributes:
+        powers: of each host, by id.
+        pstates: power state of each host, by id; while it switches, the virtual one that it goes through.
+        falling: mask of the hosts that go to sleep, and so on.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        """Begin in the states that the platform states.
+
+        Raises:
+            InputError: a host states no watts, or wrong ones.
+        """
+        self._machine = machine
+        self.powers: Sequence[HostPower] = machine.powers
+        self.pstates = [power.start for power in self.powers]
+        self.falling = self.rising = 0
+        self.asleep = hostset.mask_of(
+            host for host, power in enumerate(self.powers) if power.start not in power.computing
+        )
+        #: Of those that sleep, the hosts that have done so from the beginning.
+        self.from_start = self.asleep
+        #: Host that switches -> the state that it will be in.
+        self._targets: dict[int, int] = {}
+
+    @property
+    def away(self) -> int:
+        """Mask of the hosts on which nothing may run, because they sleep or switch."""
+        return self.falling | self.asleep | self.rising
+
+    def of(self, host: int) -> HostState:
+        """Return what a host does."""
+        if self.asleep >> host & 1:
+            return HostState.ASLEEP
+        if self.falling >> host & 1:
+            return HostState.FALLING
+        return HostState.RISING if self.rising >> host & 1 else HostState.COMPUTING
+
+    def target(self, host: int) -> int:
+        """Return the power state that a host is in, or will be in when it has switched."""
+        return self._targets.get(host, self.pstates[host])
+
+    def refusal(self, hosts: int, state: str, busy: int, absent: int) -> str | None:
+        """Say why hosts cannot be set to a power state; None: they can.
+
+        Args:
+            hosts: mask.
+            state: the power state, a whole number as text.
+            busy: mask of the hosts on which jobs run.
+            absent: mask of the hosts that are away.
+        """
+        if not hosts or hosts >> len(self.powers):
+            return f"hosts {hostset.to_text(hosts)!r} are not all in the platform, which has 0-{len(self.powers) - 1}"
+        if not state.isdecimal():
+            return f"power state {state[:40]!r} is no whole number such as 0"
+        for host in hostset.ids(hosts):
+            problem = self._refusal_of(host, int(state), bool(busy >> host & 1), bool(absent >> host & 1))
+            if problem is not None:
+                return f"host {host} ({self._machine.hosts[host].name}) {problem}"
+        return None
+
+    def _refusal_of(self, host: int, state: int, busy: bool, absent: bool) -> str | None:
+        power, now = self.powers[host], self.of(host)
+        if state >= len(power.states):
+            return f"has no power state {state}, expected one of 0-{len(power.states) - 1}"
+        if state in power.virtual:
+            return f"cannot be set to power state {state}: it only goes through that one when it switches"
+        if now in (HostState.FALLING, HostState.RISING):
+            return f"is switching to power state {self._targets[host]}, and can be set when it is there"
+        if now is HostState.ASLEEP and state in power.sleeps:
+            return f"sleeps in power state {self.pstates[host]}: it must wake up before it can sleep in {state}"
+        if busy and state in power.sleeps:
+            return f"cannot sleep in power state {state}: jobs run there"
+        if absent and state in power.sleeps:
+            return f"cannot sleep in power state {state}: it is unavailable, and would be asleep when it comes back"
+        return None
+
+    def why_not_computing(self, hosts: int) -> str:
+        """Return what the first of some hosts does that cannot compute now; one of them cannot."""
+        host = hostset.ids(hosts & self.away)[0]
+        doing = {
+            HostState.ASLEEP: f"sleeps in power state {self.pstates[host]}",
+            HostState.FALLING: "is switching off",
+            HostState.RISING: "is switching on",
+        }
+        return f"host {host} ({self._machine.hosts[host].name}) cannot compute now: it {doing[self.of(host)]}"
+
+    def begin(self, host: int, state: int) -> int | None:
+        """Set a host to a power state; return the virtual one that it goes through, or None: it is there at once."""
+        power, now, bit = self.powers[host], self.pstates[host], 1 << host
+        if state in power.sleeps:
+            self.falling |= bit
+            passed = power.sleeps[state][0]
+        elif now in power.sleeps:
+            self.asleep &= ~bit
+            self.from_start &= ~bit
+            self.rising |= bit
+            passed = power.sleeps[now][1]
+        else:
+            self.pstates[host] = state
+            return None
+        self._targets[host] = state
+        self.pstates[host] = passed
+        return passed
+
+    def end(self, host: int) -> None:
+        """Let a host that switches be in its new power state."""
+        bit, state = 1 << host, self._targets.pop(host)
+        self.pstates[host] = state
+        if self.falling & bit:
+            self.falling &= ~bit
+            self.asleep |= bit
+        self.rising &= ~bit
+
+    def targets(self, hosts: int) -> Iterator[tuple[int, int]]:
+        """Yield each of some hosts with the power state that it is in, or will be in."""
+        for host in hostset.ids(hosts):
+            yield host, self.target(host)

@@ -1,0 +1,282 @@
+"""Power states in a simulation: hosts that are set to them, sleep and wake up, and what all of it burns.
+
+Times and rows follow Batsim 4.2.1. Between two power states to compute in, a host changes at once. To sleep or to wake
+up it computes one flop on one core in a virtual power state, and then sends a message. The request is answered when
+all its hosts have done so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.hosts.hostruns import Bounds
+from batdispatch.core.line import events as e
+from batdispatch.core.machine.host_states import HostStates
+from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.activities import Activity
+from batdispatch.engines.choices import CountEnergy
+from batdispatch.engines.energy import EVERY_HOST, Hosts, Meter, OwnMeter
+from batdispatch.engines.energy_files import EnergyFiles
+from batdispatch.engines.flops_timer import FlopsTimer
+from batdispatch.engines.occupancy import Occupancy
+from batdispatch.engines.records import Record
+from batdispatch.engines.simgrid_meter import SimGridMeter
+from batdispatch.engines.state_times import StateTimes
+from batdispatch.engines.timing import PlatformTimer
+
+#: What Batsim writes when a power state is decided: to compute in, to sleep in, any other.
+_COMPUTE, _SLEEP, _OTHER = -1, -2, -42
+_ONE_FLOP = np.ones(1)
+
+
+class Surroundings(Protocol):
+    """What is needed of `engines.world.World`."""
+
+    now: float
+    absent: int
+    hosts: Occupancy
+    told: list[e.Event]
+
+    def note_states(self, changed: Bounds) -> None:
+        """Note that hosts' states have changed."""
+
+    def enter(self, changed: Bounds) -> None:
+        """Note the time at which hosts' states have changed."""
+
+    def post(self, host: int, arrive: Callable[[], None]) -> None:
+        """Let a host send word of something."""
+
+
+class Request:
+    """Hosts that were set to a power state together."""
+
+    __slots__ = ("hosts", "left", "state")
+
+    def __init__(self, hosts: Allocation, state: str) -> None:
+        self.hosts, self.state = hosts, state
+        #: Hosts that have not said that they are there.
+        self.left = hosts.size
+
+
+class Switch:
+    """A host that switches; the subject of its activity."""
+
+    __slots__ = ("due", "host", "request")
+
+    def __init__(self, host: int, request: Request) -> None:
+        self.host, self.request = host, request
+        self.due = math.inf
+
+
+class Power:
+    """The hosts' power states in a simulation.
+
+    Attributes:
+        states: of the hosts.
+        switching: number of hosts that switch, or whose word of it is on its way.
+    """
+
+    def __init__(
+        self, machine: Machine, states: HostStates, meter: Meter, timer: PlatformTimer, files: EnergyFiles
+    ) -> None:
+        """Begin at 0 s.
+
+        Args:
+            machine: the hosts.
+            states: theirs.
+            meter: counts joules.
+            timer: times what depends on the speed of a power state.
+            files: where rows go.
+        """
+        self.states, self.switching = states, 0
+        self._meter, self._timer, self._files = meter, timer, files
+        #: Requests, and hosts in them.
+        self.switches = [0, 0]
+        self.times = StateTimes(machine.compute)
+        #: J at the first submission and at the last end.
+        self.span: tuple[float, float] | None = None
+        #: Watts that the hosts burn at the least when they compute.
+        self._epsilon = [power.states[at].epsilon for power, at in zip(states.powers, states.pstates, strict=True)]
+        self._least = sum(self._epsilon)
+        files.begin(states.pstates)
+
+    def begin_simulation(self) -> None:
+        """Let the timer know the power states in which hosts begin; SimGrid's plug-in takes all of them for 0 else."""
+        for host, pstate in enumerate(self.states.pstates):
+            if pstate:
+                self._timer.set_pstate(host, pstate, 0.0)
+
+    # ------------------------------------------------------------------ jobs
+
+    def submitted(self, now: float) -> None:
+        """Note that a job was submitted."""
+        if self.span is None:
+            joules = self._meter.joules(EVERY_HOST, now)
+            self.span = joules, joules
+
+    def begin(self, record: Record, now: float) -> None:
+        """Write that a job starts."""
+        assert record.allocation is not None
+        self._row("s", now)
+        record.joules = self._meter.burnt(_ids(record.allocation), now)
+
+    def end(self, record: Record, now: float) -> float:
+        """Write that a job ends, and return the joules of its hosts while it ran."""
+        assert record.allocation is not None
+        total = self._row("e", now)
+        self.span = (0.0 if self.span is None else self.span[0]), total
+        return self._meter.burnt(_ids(record.allocation), now) - record.joules
+
+    def phase_ends(self, record: Record, now: float) -> None:
+        """Look at the hosts at which Batsim looks when a part of a job ends that goes on."""
+        execution = record.execution
+        assert execution is not None
+        activity = execution.activity
+        if activity is None:
+            self._meter.look(np.array([record.first_host]), now)
+        else:
+            self._meter.look(np.array(activity.hosts)[activity.flops > 0], now)
+
+    # ------------------------------------------------------------------ decisions
+
+    def set_state(self, world: Surroundings, hosts: Allocation, state: str) -> None:
+        """Set hosts to a power state that they can be set to."""
+        now, target = world.now, int(state)
+        self._row("p", now)
+        power = self.states.powers[hosts.bounds[0]]
+        kind = _COMPUTE if target in power.computing else _SLEEP if target in power.sleeps else _OTHER
+        self._files.pstates(now, hosts.mask, kind)
+        request = Request(hosts, state)
+        self.switches[0] += 1
+        self.switches[1] += hosts.size
+        for host in hosts.ids:
+            virtual = self.states.begin(host, target)
+            self._change(host, now)
+            if virtual is None:
+                request.left -= 1
+            else:
+                self.switching += 1
+                self._timer.start(Activity((host,), _ONE_FLOP, None), Switch(host, request), now)
+        self._enter_states(world, hosts)
+        world.note_states(())
+        if not request.left:
+            self._reached(world, request)
+
+    def switched(self, world: Surroundings, switch: Switch) -> None:
+        """Let a host be in its new power state, and say so."""
+        self.states.end(switch.host)
+        self._change(switch.host, world.now)
+        self._enter_states(world, Allocation.of([switch.host]))
+        world.post(switch.host, lambda: self._arrived(world, switch.request))
+
+    def _arrived(self, world: Surroundings, request: Request) -> None:
+        self.switching -= 1
+        request.left -= 1
+        if not request.left:
+            world.note_states(())
+            self._reached(world, request)
+
+    def _reached(self, world: Surroundings, request: Request) -> None:
+        now = world.now
+        self._row("p", now)
+        self._files.pstates(now, request.hosts.mask, int(request.state))
+        world.told.append(e.ResourceStateChanged(now, request.hosts, request.state))
+
+    def _change(self, host: int, now: float) -> None:
+        power, pstate = self.states.powers[host], self.states.pstates[host]
+        self._meter.change(host, pstate, now)
+        self._timer.set_pstate(host, pstate, now)
+        self._least += power.states[pstate].epsilon - self._epsilon[host]
+        self._epsilon[host] = power.states[pstate].epsilon
+
+    def _enter_states(self, world: Surroundings, hosts: Allocation) -> None:
+        self.times.change(world.now, self._slept, self.states.rising, self.states.falling)
+        world.enter(hosts.bounds)
+
+    def consumed(self, now: float) -> float:
+        """Return the joules of all hosts since 0 s, after a look at them."""
+        return self._meter.joules(EVERY_HOST, now)
+
+    # ------------------------------------------------------------------ accounts
+
+    def _row(self, kind: str, now: float) -> float:
+        joules = self._meter.joules(EVERY_HOST, now)
+        self._files.energy(now, joules, kind, self._least)
+        return joules
+
+    @property
+    def _slept(self) -> int:
+        # Batsim takes a host for idle that sleeps from the beginning, until it is woken.
+        return self.states.asleep & ~self.states.from_start
+
+    @property
+    def resting(self) -> int:
+        """Mask of the hosts that sleep or switch, as Batsim counts them."""
+        return self._slept | self.states.rising | self.states.falling
+
+    def counts(self, idle: int, computing: int) -> tuple[int, ...]:
+        """Return how many hosts sleep, switch on, switch off, idle and compute.
+
+        Args:
+            idle: how many do not compute and are there.
+            computing: how many compute.
+        """
+        states = self.states
+        resting = [mask.bit_count() for mask in (self._slept, states.rising, states.falling)]
+        return (*resting, idle - sum(resting), computing)
+
+    def totals(self, idle: float) -> dict[str, float]:
+        """Return what schedule.csv says of it; `idle`: seconds that hosts neither computed nor were away."""
+        first, last = (-1.0, -1.0) if self.span is None else self.span
+        spent = self.times.seconds
+        grouped, hosts = self.switches
+        return {
+            "consumed_joules": last - first if self.span is not None else -1.0,
+            "nb_grouped_switches": grouped,
+            "nb_machine_switches": hosts,
+            "time_idle": idle - sum(spent.values()),
+            **{f"time_{name}": seconds for name, seconds in spent.items()},
+        }
+
+    def finish(self) -> None:
+        """Give the files their names."""
+        self._files.finish()
+
+    def discard(self) -> None:
+        """Remove the files."""
+        self._files.discard()
+
+
+def power_of(
+    machine: Machine, count: CountEnergy, timer: PlatformTimer | None, folder: Path
+) -> tuple[Power, PlatformTimer]:
+    """Return the power states of a machine at 0 s, and the timer of what depends on them.
+
+    Args:
+        machine: the hosts.
+        count: how energy is counted.
+        timer: SimGrid's, which counts as Batsim does; None: activities only compute, and are timed here.
+        folder: of the files.
+
+    Raises:
+        InputError: a host states no watts, or wrong ones.
+    """
+    states = HostStates(machine)
+    meter: Meter
+    if timer is None:
+        meter = own = OwnMeter(states.powers, states.pstates, exact=count == "exact")
+        timer = FlopsTimer(states.powers, states.pstates, own)
+    else:
+        meter = SimGridMeter(timer, len(machine.hosts))
+    return Power(machine, states, meter, timer, EnergyFiles(folder)), timer
+
+
+def _ids(allocation: Allocation) -> Hosts:
+    bounds = allocation.bounds
+    return slice(*bounds) if len(bounds) == 2 else np.array(allocation.ids)

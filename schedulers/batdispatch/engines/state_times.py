@@ -1,0 +1,29 @@
+"""How long hosts slept and switched, as Batsim sums it up in schedule.csv."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from batdispatch.core.hosts import hostset
+
+#: In the order in which masks are given.
+STATES = ("sleeping", "switching_on", "switching_off")
+
+
+class StateTimes:
+    """Sums over the hosts of the seconds in each state; a host's time in a state counts when it leaves the state."""
+
+    def __init__(self, hosts: int) -> None:
+        """Start at 0 s with no host in any of them; `hosts` is a mask."""
+        self._since = np.zeros(hosts.bit_length())
+        self._masks = (0,) * len(STATES)
+        self.seconds = dict.fromkeys(STATES, 0.0)
+
+    def change(self, now: float, *masks: int) -> None:
+        """Note which hosts are in which of `STATES` from now on."""
+        for name, old, new in zip(STATES, self._masks, masks, strict=True):
+            left = hostset.ids(old & ~new)
+            self.seconds[name] += now * len(left) - float(self._since[left].sum())
+        for old, new in zip(self._masks, masks, strict=True):
+            self._since[hostset.ids(new & ~old)] = now
+        self._masks = masks
