@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from batdispatch.api.looks import check, report
     from batdispatch.api.results import load
     from batdispatch.api.server import serve
+    from batdispatch.api.whatif import whatif
     from batdispatch.core.capacity.filling import fill
     from batdispatch.core.capacity.space import Space
     from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
@@ -94,6 +95,7 @@ _HOMES = {
     "report": "api.looks",
     "run": "api.calls",
     "serve": "api.server",
+    "whatif": "api.whatif",
 }
 
 __all__ = [
@@ -146,6 +148,7 @@ __all__ = [
     "report",
     "run",
     "serve",
+    "whatif",
 ]
 
 

@@ -35,6 +35,7 @@ NOT_RUN = {
     "apt-get ": "installs packages",
     "sacct ": "needs a Slurm; tests/end_to_end/test_slurm.py asks a real one where there is one",
     "scontrol ": "needs a Slurm; tests/inputs/test_sites.py has files such as it prints",
+    "batdispatch whatif accounts.txt": "needs a site's accounts; tests/runs/test_whatif.py has some",
     "batdispatch compare accounts.txt --slurm": "needs a site's slurm.conf; tests/inputs/test_sites.py has one",
     "nix ": "needs Nix",
     "--nix ": "needs Nix; tests/runs try it with a stand-in",

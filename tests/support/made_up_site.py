@@ -54,6 +54,8 @@ class MadeUpSite(NamedTuple):
     workload: Path
     #: Of the simulation that the accounts tell of.
     run: Path
+    #: How long jobs came.
+    days: float
 
     @property
     def accounts(self) -> Path:
@@ -156,7 +158,7 @@ def make(
     rows = [{**{k: v for k, v in job.items() if k != "runtime"}, "profile": f"d{job['runtime']}"} for job in made]
     workload.write_text(json.dumps({"nb_res": len(nodes()), "jobs": rows, "profiles": profiles}))
     execute(RunSpec(platform=str(platform), workload=str(workload), dispatcher=dispatcher, record=False), run)
-    site = MadeUpSite(folder, platform, workload, run)
+    site = MadeUpSite(folder, platform, workload, run, days)
     site.accounts.write_text("\n".join([COLUMNS, *_lines(made, site, steps)]) + "\n")
     _write_slurm(site.slurm, told)
     return site

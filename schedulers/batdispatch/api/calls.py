@@ -79,7 +79,7 @@ def run(
         ImpossibleDecision, SimulationError: the run failed.
     """
     entrant = _entrant(dispatcher, options)
-    call = _Call(workload, platform, out, listener, settings, own=entrant.own, log=log)
+    call = Call(workload, platform, out, listener, settings, own=entrant.own, log=log)
     base = call.base(dispatcher=entrant.name, options=entrant.options)
     build(base, entrant.own)
     folder = call.folder if call.named else call.folder / base.label
@@ -161,7 +161,7 @@ def compare(
         SimulationError: no run finished.
     """
     chosen = {name: settings.pop(name) for name in REPLICATION.keys() & settings.keys()}
-    call = _Call(workload, platform, out, listener, settings, processes=processes, fresh=fresh)
+    call = Call(workload, platform, out, listener, settings, processes=processes, fresh=fresh)
     who = _replication(replicates, chosen)
     if who is not None:
         return _on_replicates(call, dispatchers, who, texts_of(options), words)
@@ -196,7 +196,7 @@ def replicate(
     return compare(workload, dispatchers, replicates=count, **more)
 
 
-def _side_by_side(call: _Call, entrants: Sequence[Entrant], report: bool, explain: bool) -> Comparison:
+def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain: bool) -> Comparison:
     """Make one run of each dispatcher on the whole workload, and the report if it is wanted."""
     specs = [call.base(dispatcher=one.name, options=one.options) for one in entrants]
 
@@ -243,7 +243,7 @@ def _replication(replicates: int | None, given: Mapping[str, Any]) -> Comparison
 
 
 def _on_replicates(
-    call: _Call,
+    call: Call,
     dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
     who: ComparisonOptions,
     common: Mapping[str, str],
@@ -345,7 +345,7 @@ def _watch(listener: Listener) -> Watch:
     return begin
 
 
-class _Call:
+class Call:
     """What a call was given, and where its results go."""
 
     def __init__(

@@ -24,11 +24,12 @@ from batdispatch.cli.outputs import (
 )
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.log_options import LogReading
-from batdispatch.runs.comparison_options import ComparisonOptions
+from batdispatch.runs.comparison_options import CapacityOptions, ComparisonOptions
 from batdispatch.runs.spec import REAL_BATSIM, RunSpec
 
 if TYPE_CHECKING:
     from batdispatch.api.results import Comparison, Replication
+    from batdispatch.api.whatif import Answers
 
 #: What a comparison says otherwise than a run.
 _TEXTS = {
@@ -44,6 +45,7 @@ _SILENT = ("processes", "fresh", "as_json", "explain", "record", "report", "quie
 @click.command(cls=Command)
 @click.argument("log", metavar="[LOG]", required=False, type=click.Path())
 @options(ComparisonOptions)
+@options(CapacityOptions)
 @out_option("comparison")
 @report_option
 @explain_option
@@ -55,6 +57,7 @@ _SILENT = ("processes", "fresh", "as_json", "explain", "record", "report", "quie
 @quiet_option
 def command(
     who: ComparisonOptions,
+    sizes: CapacityOptions,
     typed: RunSpec,
     reading: LogReading,
     *,
@@ -85,6 +88,7 @@ def command(
       batdispatch compare --platform P.xml --workload W.json --dispatchers 'easy,easy[ordering=sjf]' --out results
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers fcfs,easy,conservative --out kth
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers families --replicates 10 --out kth10
+      batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers easy --hosts 100,110,120 --out sizes
     """
     from batdispatch.api.calls import REPLICATION, compare
     from batdispatch.api.results import Replication
@@ -102,6 +106,11 @@ def command(
         raise InputError("goes without --replicates: what these show stands in the report", source="option --no-report")
     settings = {name: value for name, value in asdict(typed).items() if name not in ("workload", "dispatcher")}
     settings["platform"] = None if typed.platform in ("", "auto") else typed.platform
+    if sizes.hosts:
+        _compare_sizes(given, who, sizes, {**settings, **asdict(reading)}, out, processes=processes, as_json=as_json)
+        return
+    if sizes.node_price is not None:
+        raise InputError("needs --hosts", source="option --node-price")
     with ProgressDisplay() as progress:
         comparison = compare(
             given,
@@ -113,13 +122,57 @@ def command(
             fresh=fresh,
             report=report,
             explain=explain,
-            words=_given_words(),
+            words=given_words(),
             listener=Terminal(progress.tell),
         )
     if isinstance(comparison, Replication):
         _print_replicates(comparison, as_json=as_json)
     else:
         _print(comparison, out / "report" / "index.html" if report else out, as_json=as_json)
+
+
+def _compare_sizes(
+    given: str,
+    who: ComparisonOptions,
+    sizes: CapacityOptions,
+    settings: dict[str, Any],
+    out: Path,
+    *,
+    processes: int,
+    as_json: bool,
+) -> None:
+    """Compare on machines of several sizes, and print what came of it.
+
+    Raises:
+        InputError: replicates are asked for as well, or options that dispatchers share.
+    """
+    from batdispatch.api.whatif import capacities
+    from batdispatch.cli.progress import ProgressDisplay
+
+    if who.replicates is not None or settings.pop("options"):
+        raise InputError("goes without --replicates and --set: it counts windows itself", source="option --hosts")
+    with ProgressDisplay() as progress:
+        answers = capacities(
+            given,
+            who.dispatchers,
+            sizes.hosts,
+            node_price=sizes.node_price,
+            **settings,
+            out=out,
+            processes=processes,
+            words=given_words(),
+            listener=Terminal(progress.tell),
+        )
+    print_answers(answers, as_json=as_json)
+
+
+def print_answers(answers: Answers, *, as_json: bool) -> None:
+    """Print what changes do, and the path of the page."""
+    if as_json:
+        click.echo(json_text(answers.answers))
+    else:
+        show(str(answers))
+        click.echo(str(answers.page))
 
 
 def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
@@ -167,7 +220,7 @@ def _print_replicates(comparison: Replication, *, as_json: bool) -> None:
         raise SimulationError(f"{len(comparison.failures)} runs failed")
 
 
-def _given_words() -> str:
+def given_words() -> str:
     """Return the command as it was given, without what does not change what comes out."""
     context = click.get_current_context()
     words = ["batdispatch", context.info_name or ""]

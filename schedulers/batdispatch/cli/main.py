@@ -20,6 +20,7 @@ _HEADINGS = {
     "Compare dispatchers": (
         ("demo", "demo", "Compare dispatchers on an example, as a first look."),
         ("compare", "compare", "Compare dispatchers on one workload, with a report."),
+        ("whatif", "whatif", "Say what other settings would have done to a log's jobs."),
         ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
         ("campaign", "campaign", "Run a grid of runs from a file, here or on a cluster."),
         ("leaderboard", "leaderboard", "Rank every registered dispatcher on stated workloads."),

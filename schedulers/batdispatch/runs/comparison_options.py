@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from batdispatch.core.line.settings import DISPATCHER, INPUTS, REPLICATES, Form
+from batdispatch.core.line.settings import DISPATCHER, INPUTS, REPLICATES, RESULTS, Form
 from batdispatch.inputs.generator_options import COOL_DOWN, WARM_UP
+from batdispatch.inputs.platform_kinds import sizes_of
 
 #: Processes that work at a time, unless said: one for each processor, and at most 8.
 PROCESSES = min(os.cpu_count() or 1, 8)
@@ -51,6 +52,36 @@ class ComparisonOptions(msgspec.Struct, frozen=True, kw_only=True):
     slice_jobs: Annotated[_Count | None, Form("N", REPLICATES)] = None
     weeks: Annotated[_Count, Form("N", REPLICATES)] = WEEKS
     baseline: Annotated[str | None, Form("NAME", REPLICATES, offers="one_of_them")] = None
+
+
+class CapacityOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Machines of several sizes.
+
+    hosts: Compare on machines of these numbers of hosts, each kind of node in proportion. The first number, under the
+        first of --dispatchers, is what the others are compared with. One page says what each does, and to whom.
+    node_price: Say what an hour of waiting saved costs if a node costs this much for each hour (only with --hosts).
+    """
+
+    hosts: Annotated[tuple[int, ...], Form("N,N,...", INPUTS, read=sizes_of)] = ()
+    node_price: Annotated[Annotated[float, Meta(gt=0)] | None, Form("PRICE", RESULTS)] = None
+
+
+class WhatIfOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is changed, and of what.
+
+    change: Simulate this change, too: hosts+10%, hosts=110, partition.NAME.nodes+2, partition.NAME.max_time=4:00:00,
+        walltimes=last-two (a prediction instead of the users' walltimes), SchedulerParameters=bf_interval=60,
+        dispatcher=guarded, or KEY=VALUE for another option of the dispatcher. May be given several times.
+    dispatcher: Let this dispatcher stand for the one that the site runs, with its options in brackets. The
+        SchedulerParameters of --slurm are options of slurm-backfill.
+    anyway: Take the baseline even if its grade is D.
+    node_price: Say what an hour of waiting saved costs if a node costs this much for each hour.
+    """
+
+    change: Annotated[tuple[str, ...], Form("WHAT", DISPATCHER)] = ()
+    dispatcher: Annotated[str, Form("NAME", DISPATCHER, offers="dispatcher")] = "slurm-backfill"
+    anyway: Annotated[bool, Form(section=RESULTS)] = False
+    node_price: Annotated[Annotated[float, Meta(gt=0)] | None, Form("PRICE", RESULTS)] = None
 
 
 class FidelityOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -123,6 +123,13 @@ class Inputs:
         self.workload = self._folder / f"{stem(name)}.json" if makes_workload else name
         self.platform = file or self._folder / "platform.xml"
 
+    @property
+    def scheduler_parameters(self) -> str:
+        """``SchedulerParameters`` of the site's slurm.conf; empty: there are none."""
+        conf = None if self._slurm is None else self._slurm.conf
+        setting = None if conf is None else conf.general.get("schedulerparameters")
+        return "" if setting is None else setting.value
+
     def prepare(self, listener: Listener) -> ImportResult | None:
         """Write what is to be made, and return what was made of the log, if there is one.
 

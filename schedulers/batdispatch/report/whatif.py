@@ -1,0 +1,216 @@
+"""What changes of a site would do: one table, in the terminal, on a page and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from batdispatch.report.fidelity.grade import Grade
+from batdispatch.report.html import Cell, page_text
+from batdispatch.report.replicates.aims import AIMS as ALL_AIMS
+from batdispatch.report.replicates.aims import Aim
+from batdispatch.report.replicates.page import effect_cell
+from batdispatch.report.replicates.pairs import Pair, against
+from batdispatch.report.replicates.table import RunMetric
+from batdispatch.results.numbers import duration
+
+BASELINE = "baseline"
+#: What changes are judged by.
+AIMS = tuple(
+    aim
+    for name in ("mean_waiting_time", "mean_bounded_slowdown", "p99_waiting_time", "max_waiting_time")
+    for aim in ALL_AIMS
+    if aim.metric == name
+)
+
+
+class Variant(NamedTuple):
+    """A site that was simulated.
+
+    Attributes:
+        label: the change, or the baseline.
+        nodes: of the machine.
+        mean_wait: of the jobs that count, s.
+        total_wait: of all jobs that ran, s.
+    """
+
+    label: str
+    nodes: int
+    mean_wait: float
+    total_wait: float
+
+
+class Group(NamedTuple):
+    """Jobs that are alike.
+
+    Attributes:
+        kind: partition, size or group.
+        name: of the group.
+        jobs: that count.
+        waits: their mean waits, see `RunMetric`.
+    """
+
+    kind: str
+    name: str
+    jobs: int
+    waits: RunMetric
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What came of simulating changes.
+
+    Attributes:
+        name: of the workload.
+        variants: the baseline first.
+        tables: each aim's values by window.
+        groups: of the jobs.
+        hours: from the first submission to the last one.
+        jobs: that count.
+        missing: jobs that did not run in all variants, and do not count.
+        grade: of the baseline; None: it was not held against a log.
+    """
+
+    name: str
+    variants: Sequence[Variant]
+    tables: Mapping[Aim, RunMetric]
+    groups: Sequence[Group]
+    hours: float
+    jobs: int
+    missing: int
+    grade: Grade | None
+
+    @property
+    def baseline(self) -> str:
+        """What the others are compared with."""
+        return self.variants[0].label
+
+    @cached_property
+    def pairs(self) -> dict[Aim, list[Pair]]:
+        """Each change against the baseline, for each aim."""
+        return {aim: against(table, aim, self.baseline) for aim, table in self.tables.items()}
+
+    @cached_property
+    def group_pairs(self) -> list[tuple[Group, list[Pair]]]:
+        """Each change against the baseline, by the mean wait of each group."""
+        return [(group, against(group.waits, AIMS[0], self.baseline)) for group in self.groups]
+
+    def price_of_hour(self, variant: Variant, node_hour: float) -> float | None:
+        """Return what an hour of waiting saved costs if a node costs so much an hour; None: none is saved, or costs."""
+        first = self.variants[0]
+        saved = (first.total_wait - variant.total_wait) / 3600
+        more = (variant.nodes - first.nodes) * self.hours * node_hour
+        return more / saved if saved > 0 and more > 0 else None
+
+
+def lead(found: WhatIf) -> list[str]:
+    """Return what one should know first, a sentence each."""
+    first = found.variants[0]
+    windows = len(next(iter(found.tables.values())).blocks)
+    lines = []
+    if found.grade is not None:
+        lines.append(f"The baseline has grade {found.grade.grade}: {'; '.join(found.grade.lines())}.")
+    lines.append(
+        f"{found.jobs:,} jobs of {found.name} in {windows} windows of one simulation for each row; mean wait of the "
+        f"{first.label} {duration(first.mean_wait)}."
+    )
+    if found.missing:
+        lines.append(f"{found.missing:,} jobs did not run in all rows, for instance since they fit no more: left out.")
+    return lines
+
+
+def headings(found: WhatIf, node_hour: float | None) -> list[str]:
+    """Return the headings of the table."""
+    return ["", "nodes", "mean wait", *(aim.words for aim in AIMS), *(["hour saved costs"] if node_hour else [])]
+
+
+def rows(found: WhatIf, node_hour: float | None) -> list[tuple[str, list[Cell]]]:
+    """Return a row for each variant."""
+    made = []
+    for at, variant in enumerate(found.variants):
+        cells = [Cell(f"{variant.nodes:,}"), Cell(duration(variant.mean_wait))]
+        cells += [effect_cell(aim, found.pairs[aim][at - 1]) if at else Cell("1") for aim in AIMS]
+        if node_hour:
+            price = found.price_of_hour(variant, node_hour)
+            cells.append(Cell("" if price is None else f"{price:,.2f}"))
+        made.append((variant.label, cells))
+    return made
+
+
+def group_rows(found: WhatIf) -> list[tuple[str, list[Cell]]]:
+    """Return a row for each group of jobs: how many, and what each change does to their mean wait."""
+    return [
+        (f"{group.kind} {group.name}", [Cell(f"{group.jobs:,}"), *(effect_cell(AIMS[0], pair) for pair in pairs)])
+        for group, pairs in found.group_pairs
+    ]
+
+
+def page_of(found: WhatIf, *, rerun: str = "", node_hour: float | None = None) -> str:
+    """Return the page."""
+    return page_text(
+        "whatif.html.j2",
+        title=f"What if: {found.name}",
+        lead=" ".join(lead(found)),
+        headings=headings(found, node_hour),
+        rows=rows(found, node_hour),
+        group_headings=["", "jobs", *(variant.label for variant in found.variants[1:])],
+        groups=group_rows(found),
+        baseline=found.baseline,
+        rerun=rerun,
+    )
+
+
+def text_of(found: WhatIf, node_hour: float | None = None) -> str:
+    """Return what a terminal shows."""
+    plain = [*lead(found), "", *_aligned(headings(found, node_hour), rows(found, node_hour))]
+    plain += ["", *_aligned(["mean wait by", "jobs", *(one.label for one in found.variants[1:])], group_rows(found))]
+    return "\n".join([*plain, f"Ratios to {found.baseline}, with 95 % intervals. * beyond chance (Holm, 5 %)."])
+
+
+def _aligned(head: Sequence[str], body: Sequence[tuple[str, Sequence[Cell]]]) -> list[str]:
+    lines = [
+        list(head),
+        *(
+            [
+                name,
+                *(f"{'*' if cell.mark else ''}{cell.text}{f' ({cell.more})' if cell.more else ''}" for cell in cells),
+            ]
+            for name, cells in body
+        ),
+    ]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join(cell.ljust(wide) for cell, wide in zip(line, widths, strict=True)).rstrip() for line in lines]
+
+
+def _plain(cell: Cell) -> str:
+    return f"{'*' if cell.mark else ''}{cell.text}{f' ({cell.more})' if cell.more else ''}"
+
+
+def as_dict(found: WhatIf, node_hour: float | None = None) -> dict[str, Any]:
+    """Return everything as JSON has it; times in seconds."""
+    grade = found.grade
+    changes = []
+    for at, variant in enumerate(found.variants[1:]):
+        effects = {aim.metric: _effect(found.pairs[aim][at]) for aim in AIMS}
+        by = [
+            {"kind": group.kind, "name": group.name, "jobs": group.jobs, **_effect(pairs[at])}
+            for group, pairs in found.group_pairs
+        ]
+        price = None if node_hour is None else found.price_of_hour(variant, node_hour)
+        changes.append({**variant._asdict(), "against_baseline": effects, "groups": by, "hour_saved_costs": price})
+    return {
+        "workload": found.name,
+        "jobs": found.jobs,
+        "left_out": found.missing,
+        "grade": None if grade is None else grade.grade,
+        "measures": {} if grade is None else {name: value for name, (value, _) in grade.measures.items()},
+        "baseline": found.variants[0]._asdict(),
+        "changes": changes,
+    }
+
+
+def _effect(pair: Pair) -> dict[str, Any]:
+    value, low, high = (None, None, None) if pair.effect is None else pair.effect[:3]
+    return {"ratio": value, "low": low, "high": high, "wins": pair.wins, "windows": pair.n, "p_holm": pair.adjusted}

@@ -1,0 +1,226 @@
+"""What other settings would have done: those that a made-up site planted are found again, bad baselines are refused."""
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
+
+import made_up_site
+from batdispatch import whatif
+from batdispatch.api.whatif import Answers, capacities
+from batdispatch.cli.main import cli
+from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.names import expand
+from batdispatch.core.machine.site import QueuesProperty
+from batdispatch.inputs.sites import SiteNode, named_platform
+from batdispatch.report.fidelity.grade import grade_of
+from batdispatch.report.fidelity.waits import Waits
+from batdispatch.results.jobs_file import read_columns
+from batdispatch.runs.changes import Setup, with_change
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
+
+#: Change -> more nodes of the site (batch, gpu), and the dispatcher.
+PLANTED: dict[str, tuple[int, int, str]] = {
+    "partition.gpu.nodes+1": (0, 1, "easy"),
+    "partition.batch.nodes+2": (2, 0, "easy"),
+    "ordering=sjf": (0, 0, "easy[ordering=sjf]"),
+    "walltimes=last-two": (0, 0, "easy[prediction=last-two]"),
+    "dispatcher=filler": (0, 0, "filler"),
+}
+
+
+def mean_of(run: Path) -> float:
+    columns = read_columns(run / "jobs.csv")
+    return float(np.mean(columns.starting_time - columns.submission_time))
+
+
+def truth(site: made_up_site.MadeUpSite, change: str) -> float:
+    """Return the mean wait that the generator's own site has with the setting, without any of what reads accounts."""
+    batch, gpu, dispatcher = PLANTED[change]
+    told = made_up_site.queues(days=site.days)
+    nodes = [*made_up_site.nodes(), *(SiteNode(name=f"zg{row}", capacity=made_up_site.THICK) for row in range(gpu))]
+    nodes += [SiteNode(name=f"zb{row}", capacity=made_up_site.THIN, features=("avx512", "ib")) for row in range(batch)]
+    more = {"batch": [f"zb{row}" for row in range(batch)], "gpu": [f"zg{row}" for row in range(gpu)], "short": []}
+    partitions = [replace(one, hosts=[*(one.hosts or ()), *more[one.name]]) for one in told.partitions]
+    platform = site.folder / f"{change}.xml"
+    platform.write_bytes(named_platform(nodes, QueuesProperty(partitions=partitions, reservations=told.reservations)))
+    name, _, inside = dispatcher.partition("[")
+    options = dict([inside.rstrip("]").split("=", 1)]) if inside else {}
+    out = site.folder / f"truth-{change}"
+    execute(
+        RunSpec(platform=str(platform), workload=str(site.workload), dispatcher=name, options=options, record=False),
+        out,
+    )
+    return mean_of(out)
+
+
+def found_again(folder: Path, seed: int, jobs: int, changes: Sequence[str] = tuple(PLANTED)) -> list[bool]:
+    """Return for each planted setting whether whatif finds its effect, with its sign and within 20 %."""
+    site = made_up_site.make(folder, jobs=jobs, seed=seed, dispatcher="easy", load=0.75)
+    answers = asked(site, list(changes))
+    assert answers.grade == "A"
+    first = answers.answers["baseline"]["total_wait"] / jobs
+    told = {one["label"]: one["total_wait"] / jobs - first for one in answers.answers["changes"]}
+    true = {change: truth(site, change) - mean_of(site.run) for change in changes}
+    return [abs(told[change] - true[change]) <= 0.2 * abs(true[change]) for change in changes]
+
+
+def asked(site: made_up_site.MadeUpSite, changes: list[str], **more: Any) -> Answers:
+    settings = {"dispatcher": "easy", "slurm": str(site.slurm), "time_zone": "UTC", **more}
+    return whatif(site.accounts, changes, **settings)
+
+
+def test_planted_settings_are_found_again(tmp_path: Path) -> None:
+    assert all(found_again(tmp_path, 1, 300, ["partition.gpu.nodes+1", "ordering=sjf"]))
+
+
+@pytest.mark.slow
+def test_planted_settings_are_found_again_in_18_of_20(tmp_path: Path) -> None:
+    hits = [hit for seed in range(4) for hit in found_again(tmp_path / str(seed), seed + 10, 1500)]
+    assert len(hits) == 20
+    assert sum(hits) >= 18
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> made_up_site.MadeUpSite:
+    return made_up_site.make(tmp_path_factory.mktemp("site"), jobs=400, seed=3, dispatcher="easy", load=0.75)
+
+
+def test_a_baseline_that_is_another_site_is_refused(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
+    """fcfs did not run this site; and without one of its partitions it is another machine."""
+    with pytest.raises(InputError, match=r"grade is D.*--anyway"):
+        asked(site, ["hosts+10%"], dispatcher="fcfs")
+    assert asked(site, ["hosts+10%"], dispatcher="fcfs", anyway=True).grade == "D"
+    text = (site.slurm / "slurm.conf").read_text()
+    (tmp_path / "slurm.conf").write_text("\n".join(one for one in text.splitlines() if "Name=gpu" not in one) + "\n")
+    with pytest.raises(InputError, match="says nothing of partition gpu"):
+        asked(site, ["hosts+10%"], slurm=str(tmp_path))
+
+
+def test_the_command(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
+    words = ["whatif", str(site.accounts), "--slurm", str(site.slurm), "--time-zone", "UTC", "--dispatcher", "easy"]
+    words += ["--change", "hosts+10%", "--change", "partition.short.max_time=1:00:00", "--node-price", "2"]
+    ran = CliRunner().invoke(cli, [*words, "--out", str(tmp_path), "--json"])
+    answer = json.loads(ran.stdout)
+    assert (answer["grade"], answer["baseline"]["nodes"]) == ("A", 15)
+    more, shorter = answer["changes"]
+    assert (more["nodes"], more["label"]) == (17 if round(15 * 1.1) == 17 else 16, "hosts+10%")
+    saved = (answer["baseline"]["total_wait"] - more["total_wait"]) / 3600
+    assert more["hour_saved_costs"] > 0
+    assert saved > 0
+    assert answer["left_out"] > 0, "jobs of more than an hour are refused"
+    assert shorter["hour_saved_costs"] is None
+    assert {(one["kind"], one["name"]) for one in more["groups"]} >= {("partition", "gpu"), ("group", "course")}
+    page = Path(answer["report"]).read_text()
+    assert "hosts+10%" in page
+    assert "grade A" in page
+
+
+def test_sizes_are_compared_like_anything_else(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
+    answers = capacities(
+        site.accounts, "easy,fcfs", (15, 20), slurm=str(site.slurm), time_zone="UTC", out=tmp_path, node_price=1.0
+    )
+    variants = {one.label: one for one in answers.found.variants}
+    assert list(variants) == ["easy on 15 hosts", "easy on 20 hosts", "fcfs on 15 hosts", "fcfs on 20 hosts"]
+    assert variants["easy on 20 hosts"].mean_wait < variants["easy on 15 hosts"].mean_wait
+    first, more = variants["easy on 15 hosts"], variants["easy on 20 hosts"]
+    price = 5 * answers.found.hours * 1.0 / ((first.total_wait - more.total_wait) / 3600)
+    assert answers.found.price_of_hour(more, 1.0) == pytest.approx(price)
+    assert "hour saved costs" in str(answers)
+
+
+# ---------------------------------------------------------------------- changes
+
+
+def setup(dispatcher: str = "slurm-backfill") -> Setup:
+    return Setup(nodes=made_up_site.nodes(), queues=made_up_site.queues(), dispatcher=dispatcher)
+
+
+def hosts_of(found: Setup, name: str) -> set[str]:
+    (partition,) = (one for one in found.queues.partitions if one.name == name)
+    return {host for text in partition.hosts or () for host in expand(text)}
+
+
+def test_more_hosts_of_each_kind() -> None:
+    found = with_change(setup(), "hosts=30")
+    assert len(found.nodes) == 30
+    assert {name: len(hosts_of(found, name)) for name in ("batch", "gpu", "short")} == {
+        "batch": 24,
+        "gpu": 6,
+        "short": 6,
+    }
+    assert sum(node.capacity["core"] for node in found.nodes) == 24 * 16 + 6 * 32
+    assert len(with_change(setup(), "hosts-3").nodes) == 12
+    assert not hosts_of(with_change(setup(), "hosts-3"), "batch") - {
+        node.name for node in with_change(setup(), "hosts-3").nodes
+    }
+
+
+def test_more_nodes_of_a_partition() -> None:
+    found = with_change(setup(), "partition.short.nodes+2")
+    new = {node.name for node in found.nodes} - {node.name for node in setup().nodes}
+    assert len(new) == 2
+    assert new <= hosts_of(found, "short")
+    assert not new & hosts_of(found, "batch")
+
+
+def test_other_settings() -> None:
+    assert with_change(setup(), "SchedulerParameters=bf_interval=60,bf_window=10").options == {
+        "interval": "60",
+        "window": "600",
+    }
+    assert with_change(setup(), "walltimes=last-two").options == {"prediction": "last-two"}
+    guarded = with_change(setup(), "dispatcher=guarded")
+    assert (guarded.dispatcher, guarded.options) == ("easy", {"ordering": "guarded"})
+    limit = {one.name: one.max_time for one in with_change(setup(), "partition.gpu.max_time=1:00:00").queues.partitions}
+    assert limit["gpu"] == 3600.0
+
+
+WRONG = {
+    "more nodes": "is no change",
+    "hosts-15": "leaves 0",
+    "partition.bach.nodes+1": "batch",
+    "partition.gpu.max_time=soon": "no value of max_time",
+    "partition.gpu.nodes-3": "would have no node left",
+    "SchedulerParameters=bf_intervall=60": "bf_interval",
+    "SchedulerParameters=bf_interval=often": "a whole number",
+    "colour=red": "has no option",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_wrong_changes(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        with_change(setup(), text)
+    assert WRONG[text] in str(caught.value)
+
+
+# ---------------------------------------------------------------------- grades
+
+
+def waits(wait: np.ndarray) -> Waits:
+    count = len(wait)
+    submission = np.arange(count) * 3600.0
+    return Waits(submission, submission + wait, np.full(count, 600.0), np.ones(count), 100)
+
+
+def test_grades() -> None:
+    log = np.random.default_rng(1).exponential(7200, 500)
+    assert grade_of(waits(log), waits(log), rejected=0.0).grade == "A"
+    assert grade_of(waits(log), waits(log * 1.3), rejected=0.0).grade == "B"
+    assert grade_of(waits(log), waits(log / 1.9), rejected=0.0).grade == "C"
+    assert grade_of(waits(log), waits(log * 2.1), rejected=0.0).grade == "D"
+    assert grade_of(waits(log), waits(log[::-1].copy()), rejected=0.0).grade == "D"
+    assert grade_of(waits(log), waits(log), rejected=0.015).grade == "C"
+    assert grade_of(waits(log), waits(log), rejected=0.1).grade == "D"
+    short = np.linspace(0, 100, 500)
+    assert grade_of(waits(short), waits(short[::-1].copy()), rejected=0.0).grade == "A"
+    assert math.isnan(grade_of(waits(log), waits(np.zeros(500)), rejected=0.0).apart.rank)
+    assert grade_of(waits(log), waits(np.zeros(500)), rejected=0.0).grade == "D"
