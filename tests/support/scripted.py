@@ -50,4 +50,6 @@ TAKE: dict[type, Callable[[Ledger, Any], None]] = {
     d.ChangeState: lambda c, x: c.change_state(job(c, x.job_id), x.state),
     d.FinishRegistration: lambda c, x: c.finish_registration(),
     d.ContinueRegistration: lambda c, x: c.continue_registration(),
+    d.SetResourceState: lambda c, x: c.set_state(x.hosts, x.state),
+    d.QueryEnergy: lambda c, x: c.query_energy(),
 }

@@ -37,8 +37,10 @@ from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.holds import Hold, beyond_own, hold_of
 from batdispatch.core.line.roll import Roll
+from batdispatch.core.machine.host_states import HostState, HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.openings import Openings
+from batdispatch.core.machine.power import WATTS_PROPERTY
 from batdispatch.core.machine.storages import Storages
 
 #: Resolution of a simulator's clock, in seconds.
@@ -68,7 +70,8 @@ class Ledger:
         running: running jobs by id, in order of start.
         roll: which jobs there are, who continues whom, and who waits for whom.
         holds: capacity kept for jobs that will continue others, by the id of the job that is continued.
-        unavailable: mask of the hosts that are away.
+        unavailable: mask of the hosts on which nothing may start, because they are away, sleep or switch.
+        states: power states of the hosts, once one was decided; None: none was, or the machine states no watts.
         epoch: counts the events that changed capacity, starts excepted; a plan made at an equal count still holds.
         plain: True as long as every job submitted has a plain request, so that counting hosts suffices.
         config: Batsim's configuration, see SimulationBegins.
@@ -86,6 +89,9 @@ class Ledger:
         self.roll = Roll()
         self.holds: dict[str, Hold] = {}
         self.unavailable = 0
+        #: Mask of the hosts that are away.
+        self._away = 0
+        self.states: HostStates | None = None
         self.epoch = 0
         self.plain = True
         self.config = begins.config
@@ -361,8 +367,8 @@ class Ledger:
             InputError: the platform has no such host.
         """
         self.check_hosts(hosts, "gone")
-        self.unavailable |= hosts.mask
-        self._changed()
+        self._away |= hosts.mask
+        self._shut()
 
     def apply_available(self, hosts: Allocation) -> None:
         """Bring hosts back.
@@ -371,7 +377,32 @@ class Ledger:
             InputError: the platform has no such host.
         """
         self.check_hosts(hosts, "back")
-        self.unavailable &= ~hosts.mask
+        self._away &= ~hosts.mask
+        self._shut()
+
+    def apply_state(self, event: e.ResourceStateChanged) -> None:
+        """Note that hosts are in the power state that was decided for them.
+
+        Raises:
+            InputError: the platform has no such host, or it was not to be in that power state.
+        """
+        self.check_hosts(event.hosts, f"in state {event.state!r}")
+        states = self.states
+        for host in () if states is None else event.hosts.ids:
+            assert states is not None
+            if str(states.target(host)) != event.state:
+                raise _contradiction(
+                    event.time,
+                    f"{self._host(host)} was reported in power state {event.state}, expected {states.target(host)}, "
+                    "which was decided",
+                )
+            if states.of(host) in (HostState.FALLING, HostState.RISING):
+                states.end(host)
+        self._shut()
+
+    def _shut(self) -> None:
+        """Let nothing start on hosts that are away, sleep or switch."""
+        self.unavailable = self._away if self.states is None else self._away | self.states.away
         self._changed()
 
     def _changed(self) -> None:
@@ -567,6 +598,9 @@ class Ledger:
         if not allocation.mask or allocation.mask & self.machine.compute != allocation.mask:
             raise self._wrong_hosts(job, allocation)
         if allocation.mask & self.unavailable:
+            if self.states is not None and allocation.mask & self.states.away:
+                why = self.states.why_not_computing(allocation.mask)
+                raise self._refusal(f"job {job.id} cannot start on {allocation}: {why}")
             host = hostset.ids(allocation.mask & self.unavailable)[0]
             raise self._refusal(f"job {job.id} cannot start on {allocation}: {self._host(host)} is unavailable")
 
@@ -784,9 +818,29 @@ class Ledger:
                 self.on_registered(entered)
 
     def set_state(self, hosts: Allocation, state: str) -> None:
-        """Switch hosts to a power state (needs Batsim's energy option)."""
+        """Switch hosts to a power state (needs Batsim's energy option).
+
+        Nothing may start on a host that sleeps or switches. When all the hosts are in the power state, that is told.
+
+        Raises:
+            ImpossibleDecision: on a machine that states watts, a host cannot be set to this power state; see
+                `core.machine.host_states`.
+        """
         if hosts.mask >> len(self.machine.hosts):
             raise self._refusal(f"hosts {hosts} are not all in the platform, which has 0-{len(self.machine.hosts) - 1}")
+        if self.states is None and any(WATTS_PROPERTY in host.properties for host in self.machine.hosts):
+            self.states = HostStates(self.machine)
+        # Batsim 5 turns hosts on and off without a word of their power states.
+        if self.states is not None and state not in ("on", "off"):
+            busy = 0
+            for stay in self.running.values():
+                busy |= stay.allocation.mask
+            problem = self.states.refusal(hosts.mask, state, busy, self._away)
+            if problem is not None:
+                raise self._refusal(problem)
+            for host in hosts.ids:
+                self.states.begin(host, int(state))
+            self._shut()
         self._decisions.append(d.SetResourceState(self.now, hosts, state))
 
     def query_energy(self) -> None:

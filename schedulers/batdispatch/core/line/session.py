@@ -61,7 +61,7 @@ DecisionTime = float | None
 #: What an event does to the ledger, or what is checked with it, before the dispatcher hears of it by `on_event`.
 _EFFECTS: dict[type[e.Event], Callable[[Ledger, Any], None]] = {
     e.JobMessage: Ledger.check_ran,
-    e.ResourceStateChanged: lambda ledger, event: ledger.check_hosts(event.hosts, f"in state {event.state!r}"),
+    e.ResourceStateChanged: Ledger.apply_state,
     e.MachinesUnavailable: lambda ledger, event: ledger.apply_unavailable(event.hosts),
     e.MachinesAvailable: lambda ledger, event: ledger.apply_available(event.hosts),
     e.NoMoreStaticJobs: lambda ledger, event: ledger.apply_static_jobs_done(),
