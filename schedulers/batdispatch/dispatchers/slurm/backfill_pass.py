@@ -62,20 +62,27 @@ class BackfillPass:
     def run(self, jobs: Sequence[Job]) -> list[Job]:
         """Start the jobs that may run ahead, and return them."""
         started: list[Job] = []
-        for job in self._to_look_at(jobs):
+        candidates = self._ledger.space.fitting(self._ledger.free, jobs)[::-1]
+        for job in jobs:
+            while candidates and not self._may_start(candidates[-1]):
+                candidates.pop()
+            # What is reserved behind the last job that can start matters to nobody.
+            if not candidates:
+                break
             if self._tried >= self._options.most_tried or 0 < self._options.starts <= len(started):
                 self.stopped = True
                 break
-            if self._is_skipped(job):
-                continue
-            if self._try(job):
+            if candidates[-1] is job:
+                candidates.pop()
+            if not self._is_skipped(job) and self._try(job):
                 started.append(job)
         return started
 
-    def _to_look_at(self, jobs: Sequence[Job]) -> Sequence[Job]:
-        """Return the jobs up to the last one that fits now: what is reserved behind it matters to nobody."""
-        fitting = self._ledger.space.fitting(self._ledger.free, jobs)
-        return jobs[: jobs.index(fitting[-1]) + 1] if fitting else ()
+    def _may_start(self, job: Job) -> bool:
+        """Return whether a job could start now as far as is reserved by now: False only if it surely cannot."""
+        ledger = self._ledger
+        hosts, _ = self._available(job, ledger.now, end_of(ledger.now, self._booked(job)))
+        return ledger.space.fits(ledger.space.only(ledger.free, hosts), job)
 
     def _is_skipped(self, job: Job) -> bool:
         """Return whether a job is passed over; if not, count it for the limits of its user and partition."""
