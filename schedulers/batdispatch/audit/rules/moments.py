@@ -134,6 +134,9 @@ def idle_machine(case: Case) -> Faults:
     if case.queues.windows:
         case.skipped["idle machine"] = "jobs may wait for the end of a reservation"
         return
+    if (case.folder / "pstate_changes.csv").is_file():
+        case.skipped["idle machine"] = "jobs may wait for hosts that sleep or switch"
+        return
     hidden = case.course is None and case.settings.get("external_events")
     for silence in case.course.silences if case.course is not None else () if hidden else _silences(case):
         row = _forgotten(case, silence)

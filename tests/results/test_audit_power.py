@@ -1,0 +1,65 @@
+"""The audit of runs with power states: an honest one passes, and what is changed in it is found."""
+
+from pathlib import Path
+
+import pytest
+
+from batdispatch.audit.case import RULES
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
+from command_line import call
+from recorded_energy import ENERGY, rows
+from sealing import seal
+from workloads_of_cases import write_workload
+
+DISPATCHER = f"{Path(__file__).parents[1] / 'support' / 'night_shift.py'}:NightShift"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    profiles = {"p": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 0}}
+    jobs = [{"id": str(n), "subtime": 100 * n, "walltime": 600, "res": 3 + n, "profile": "p"} for n in range(5)]
+    workload = write_workload(tmp_path / "w.json", jobs, profiles, 8)
+    platform = ENERGY / "platforms" / "homo8.xml"
+    execute(RunSpec(platform=str(platform), workload=str(workload), dispatcher=DISPATCHER), tmp_path / "run")
+    return tmp_path / "run"
+
+
+def found(run: Path) -> str:
+    seal(run)
+    answer = call("check", run, "--replay", "never")
+    return answer.output
+
+
+def test_a_run_whose_hosts_slept_and_woke_up_passes(run: Path) -> None:
+    assert {row["new_pstate"] for row in rows(run / "pstate_changes.csv")} >= {"-2", "3", "-1", "0"}
+    assert "nothing wrong in what was checked" in found(run)
+    assert {"asleep", "joules"} <= RULES.keys()
+
+
+def test_joules_are_the_sum_of_watts_times_seconds_over_the_states(run: Path) -> None:
+    (sums,) = rows(run / "schedule.csv")
+    seconds = {name.removeprefix("time_"): float(text) for name, text in sums.items() if name.startswith("time_")}
+    # Batsim counts no time of a host's last state: here that of the one host that idles at the end.
+    seconds["idle"] += 8 * float(sums["makespan"]) - sum(seconds.values()) + seconds["unavailable"]
+    watts = {"computing": 200, "idle": 100, "sleeping": 10, "switching_off": 120, "switching_on": 140}
+    assert float(sums["consumed_joules"]) == pytest.approx(sum(watts[name] * seconds[name] for name in watts))
+
+
+def test_a_job_on_a_host_that_sleeps_is_found(run: Path) -> None:
+    path = run / "pstate_changes.csv"
+    path.write_text(path.read_text().replace(",6-7,-2\n", ",0-1,-2\n"))
+    assert "the host sleeps or switches from 0 s to" in found(run)
+
+
+def test_more_joules_than_all_hosts_burnt_are_found(run: Path) -> None:
+    path = run / "jobs.csv"
+    (first, *_) = rows(path)
+    path.write_text(path.read_text().replace(first["consumed_energy"], "99999999.000000"))
+    assert "more than all hosts burnt while it ran" in found(run)
+
+
+def test_joules_that_fall_are_found(run: Path) -> None:
+    path = run / "consumed_energy.csv"
+    path.write_text(path.read_text() + "99999.000000,1.000000,e,0.000000,0.000000\n")
+    assert "consumed_energy.csv: the energy falls at 99999.000000 s" in found(run)
