@@ -1,6 +1,6 @@
 """How well windows, and slices from idle, agree with the whole log: each ordering against easy, in three figures.
 
-    nice -n 15 .venv/bin/python benchmarks/window_agreement.py LOG... [--out FOLDER] [--replicates N] [--window N]
+    nice -n 15 .venv/bin/python benchmarks/window_agreement.py LOG... [--out FOLDER] [--replicates N] [--ways WAY,...]
 
 Runs that are whole in FOLDER are kept. A figure is marked * if it differs from the whole log's by more than 25 %.
 """
@@ -21,6 +21,13 @@ OTHERS = ("easy[backfill=sjf]", "filler[ordering=sjf]", "fcfs", "conservative")
 GUARDED = "easy[ordering=guarded]"
 DISPATCHERS = ("easy", *(f"easy[ordering={name}]" for name in ORDERINGS), GUARDED, *OTHERS)
 FIGURES = ("mean_bounded_slowdown", "mean_waiting_time", "max_waiting_time")
+#: What is held against the whole log -> how its replicates are made.
+WAYS: dict[str, dict[str, Any]] = {
+    "windows": {},
+    "windows of 10000": {"window": 10_000},
+    "separate windows of 10000": {"replicate_by": "separate-windows", "window": 10_000},
+    "slices of 1000 from idle": {"replicate_by": "slices", "slice_jobs": 1_000},
+}
 #: Relative difference above which two figures do not agree.
 MOST = 0.25
 Ratios = dict[str, dict[str, float]]
@@ -31,30 +38,41 @@ def main() -> None:
     read.add_argument("logs", nargs="+", type=Path)
     read.add_argument("--out", type=Path, default=Path("window-agreement"))
     read.add_argument("--replicates", type=int, default=10)
-    read.add_argument("--window", type=float, default=None)
+    read.add_argument("--ways", default=",".join(WAYS), help="what is held against the whole log")
     given = read.parse_args()
     for log in given.logs:
-        _measure(log, given.out / log.name.partition(".")[0], given.replicates, given.window)
+        _measure(log, given.out / log.name.partition(".")[0], given.replicates, given.ways.split(","))
 
 
-def _measure(log: Path, out: Path, replicates: int, window: float | None) -> None:
+def _measure(log: Path, out: Path, replicates: int, ways: list[str]) -> None:
     whole = _of_whole(bd.compare(log, list(DISPATCHERS), out=out / "whole", record=False))
-    windows = bd.replicate(
-        log, list(DISPATCHERS), replicates, window=window, out=out / f"windows-{window or 'default'}"
-    )
-    slices = bd.replicate(log, list(DISPATCHERS), replicates, replicate_by="slices", out=out / "slices")
-    print(f"\n{log.name}: {windows.facts.how}\n")
-    print("| against easy: slowdown / mean wait / longest wait | whole log | windows | slices of 1,000 from idle |")
-    print("|---|---|---|---|")
-    found = [_of_replicates(windows), _of_replicates(slices)]
+    made = {
+        name: bd.replicate(log, list(DISPATCHERS), replicates, out=out / name.replace(" ", "-"), **WAYS[name])
+        for name in ways
+    }
+    print()
+    for name, one in made.items():
+        print(f"{log.name}, {name}: {one.facts.how}")
+    found = [_of_replicates(one) for one in made.values()]
+    print(f"\n| against easy: slowdown / mean wait / longest wait | whole log | {' | '.join(made)} |")
+    print(f"|---|{'---|' * (len(made) + 1)}")
     for name in DISPATCHERS[1:]:
         cells = [" / ".join(f"{whole[name][figure]:.2f}" for figure in FIGURES)]
         cells += [" / ".join(_cell(one[name][figure], whole[name][figure]) for figure in FIGURES) for one in found]
         print(f"| `{name}` | {' | '.join(cells)} |")
+    agree = [
+        sum(all(_agrees(one[name][figure], whole[name][figure]) for figure in FIGURES) for name in DISPATCHERS[1:])
+        for one in found
+    ]
+    print(f"| agree in all three figures | | {' | '.join(f'{count} of {len(DISPATCHERS) - 1}' for count in agree)} |")
+
+
+def _agrees(value: float, true: float) -> bool:
+    return true / (1 + MOST) <= value <= true * (1 + MOST)
 
 
 def _cell(value: float, true: float) -> str:
-    return f"{value:.2f}{'' if true / (1 + MOST) <= value <= true * (1 + MOST) else '*'}"
+    return f"{value:.2f}{'' if _agrees(value, true) else '*'}"
 
 
 def _of_whole(comparison: Any) -> Ratios:

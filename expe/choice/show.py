@@ -104,7 +104,7 @@ def ratio(found: Pair | None, aim: Aim, *, star: bool = True) -> str:
         return "1" if aim.way == "ratio" else "0"
     if found.effect is None:
         return ""
-    return found.effect.text() + ("\\*" if star and found.apart else "")
+    return aim.effect(found.effect) + ("\\*" if star and found.apart else "")
 
 
 def short(rows: pd.DataFrame) -> str:
@@ -205,7 +205,9 @@ def measured_on(rows: pd.DataFrame) -> str:
         runs = of_part(part, rows)
         jobs = sorted({int(value) for value in runs["nb_jobs"]})
         many = f"{jobs[0]:,}" if len(jobs) == 1 else f"{jobs[0]:,} to {jobs[-1]:,}"
-        lines.append([kind.have, kind.on, f"{len(runs)}", many, f"{float(np.sum(runs['cpu_seconds'])):,.0f}"])
+        # Windows of one simulation have a row each.
+        each = runs.drop_duplicates("cell")
+        lines.append([kind.have, kind.on, f"{len(each)}", many, f"{float(np.sum(each['cpu_seconds'])):,.0f}"])
     return table(head, lines, 2)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 
 import batdispatch
 from batdispatch.cli.main import cli
@@ -14,6 +15,7 @@ from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.model import Window
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.runs import read_result
 from batdispatch.results.starvation import NO_EASY, starved_beside
 
 HEAD = (
@@ -126,8 +128,14 @@ def test_each_replicate_is_held_against_easy_on_the_same_jobs(inputs: Path, tmp_
         processes=1,
     )
     table = done.table.set_index(["replicate", "dispatcher"])["nb_jobs_starved"]
-    counts = done.metrics["nb_jobs_starved"]
-    assert table.tolist() == counts.tolist()
+    runs = tmp_path / "out" / "runs" / "windows"
+    easy, others = (read_columns(run / "jobs.csv") for run in sorted(runs.iterdir()))
+    windows = [structs.asdict(one) for one in read_result(runs / "easy").workload.windows]
+    assert len(windows) == 2
+    for place, one in enumerate(windows):
+        window = Window(begin=one["begin"], end=one["end"])
+        assert table[f"window {place}", "easy[ordering=smallest-area]"] == starved_beside(others, easy, window)
     assert (table[:, "easy"] == 0).all()
+    assert table.sum() > 0
     assert "starved jobs" in done.page.read_text()
     assert done.check(replay="never").violations == []

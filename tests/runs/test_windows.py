@@ -26,7 +26,7 @@ from batdispatch.parts import ordering
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.metrics.sample import sample_of
-from batdispatch.runs import replicate_comparison
+from batdispatch.runs import replicate_cost
 
 FAMILIES = [
     *(f"easy[ordering={name}]" for name in registry.names(ordering.GROUP)),
@@ -135,11 +135,28 @@ def test_jobs_without_a_cool_down_are_watched_until_they_start() -> None:
 
 
 @given(st.integers(1, 60_000), st.integers(1, 40), st.floats(0, 1), st.floats(0, 1))
-def test_windows_lie_within_the_workload_evenly_and_say_where_they_overlap(
+def test_windows_of_one_simulation_share_no_job_and_leave_hardly_one_out(
     total: int, count: int, warm_up: float, cool_down: float
 ) -> None:
     try:
         plan = plan_windows(total, count, warm_up=warm_up, cool_down=cool_down)
+    except InputError:
+        assert total < 5
+        return
+    assert total == plan.warm_up + plan.windows * plan.jobs + plan.cool_down
+    assert plan.warm_up <= (warm_up if warm_up >= 1 else warm_up * plan.jobs) + plan.windows + 3
+    assert plan.step == plan.jobs
+    assert plan.independent == plan.windows == min(count, plan.windows)
+    assert plan.windows == count or plan.jobs == 1
+    assert len(plan.notes) == (plan.windows < count)
+
+
+@given(st.integers(1, 60_000), st.integers(1, 40), st.floats(0, 1), st.floats(0, 1))
+def test_separate_windows_lie_within_the_workload_evenly_and_say_where_they_overlap(
+    total: int, count: int, warm_up: float, cool_down: float
+) -> None:
+    try:
+        plan = plan_windows(total, count, warm_up=warm_up, cool_down=cool_down, separate=True)
     except InputError:
         assert total < 2 + warm_up * 10_000 + cool_down * 10_000 or total < 10_000 * (1 + warm_up + cool_down) + 2
         return
@@ -174,12 +191,20 @@ def test_a_window_of_jobs_that_all_come_at_once_is_refused() -> None:
         take_window(in_a_row(10), 8, jobs=4, warm_up=2, cool_down=2)
 
 
-def test_a_comparison_on_windows_is_clean_and_warns_of_a_wait_that_grows(tmp_path: Path) -> None:
+def test_a_comparison_on_separate_windows_is_clean_and_warns_of_a_wait_that_grows(tmp_path: Path) -> None:
     log = lublin(np.random.default_rng(5), jobs=500, hosts=16, load=1.05, walltimes="modal")
     shown = bd.replicate(
-        log, ["easy", "easy[ordering=smallest-area]"], 6, window=60, platform=16, out=tmp_path / "out", processes=1
+        log,
+        ["easy", "easy[ordering=smallest-area]"],
+        6,
+        replicate_by="separate-windows",
+        window=60,
+        platform=16,
+        out=tmp_path / "out",
+        processes=1,
     )
-    assert shown.facts.how == "Each counts 60 jobs behind 12 of warm-up and before 12 of cool-down."
+    said = "Each counts 60 jobs behind 12 of warm-up and before 12 of cool-down, and is simulated by itself"
+    assert shown.facts.how.startswith(said)
     assert list(shown.table["replicate"].unique()) == [f"window {number}" for number in range(6)]
     longest = shown.table.pivot_table(index="replicate", columns="dispatcher", values="max_waiting_time").max()
     (pair,) = next(one for one in shown.sections[0].answers if one.aim.extreme).pairs
@@ -194,7 +219,7 @@ def test_a_comparison_on_windows_is_clean_and_warns_of_a_wait_that_grows(tmp_pat
     assert not shown.check().clean
 
 
-def test_the_command_and_a_campaign_make_the_same_windows(tmp_path: Path) -> None:
+def test_the_command_and_a_campaign_make_the_same_separate_windows(tmp_path: Path) -> None:
     write_workload(workload(), tmp_path / "w.json")
     words = ["generate", "window", "-o", str(tmp_path / "one.json"), "--from", str(tmp_path / "w.json")]
     words += ["--jobs", "10", "--warm-up", "8", "--cool-down", "4", "--number", "2", "--gap", "3", "--json"]
@@ -205,7 +230,7 @@ def test_the_command_and_a_campaign_make_the_same_windows(tmp_path: Path) -> Non
     assert made.about["counted"] == expected.about["counted"]
     (tmp_path / "c.yaml").write_text(
         "name: c\nplatforms: {p: {generate: flat, options: {hosts: 16}}}\n"
-        "workloads: {w: {file: w.json, windows: {count: 2, jobs: 10, warm-up: 8, cool-down: 4, gap: 3}}}\n"
+        "workloads: {w: {file: w.json, separate-windows: {count: 2, jobs: 10, warm-up: 8, cool-down: 4, gap: 3}}}\n"
         "dispatchers: [easy, fcfs]\nsettings: {audit: true}\n"
     )
     done_campaign = bd.campaign(tmp_path / "c.yaml", out=tmp_path / "campaigns", processes=1)
@@ -215,16 +240,115 @@ def test_the_command_and_a_campaign_make_the_same_windows(tmp_path: Path) -> Non
     assert done_campaign.check().clean
 
 
-def test_what_all_windows_take_is_told_after_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replicate_comparison, "LONG", 1)
-    monkeypatch.setattr(replicate_comparison, "MUCH", 1e-9)
+@few
+@given(
+    seed=st.integers(0, 1000),
+    count=st.integers(1, 8),
+    dispatcher=st.sampled_from(["fcfs", "easy[ordering=smallest-area]", "resizing[dispatcher=easy]", "ipsched"]),
+)
+def test_windows_of_one_simulation_are_its_jobs_counted_apart(seed: int, count: int, dispatcher: str) -> None:
+    whole = workload(seed)
+    plan = plan_windows(len(whole.jobs), count)
+    run = bd.run(plan.mark(whole), dispatcher, platform=16, record=False)
+    assert run.metrics == run.result["metrics"], "what is said of the run is said of all jobs"
+    jobs = run.jobs.sort_values("submission_time", kind="stable")
+    windows = run.result["workload"]["windows"]
+    assert len(windows) == plan.windows == count
+    for place, one in enumerate(windows):
+        began, ended = (whole.jobs[plan.warm_up + (place + more) * plan.step].submission for more in (0, 1))
+        own = jobs[jobs["submission_time"].between(began, ended, inclusive="left")]
+        assert one["metrics"]["nb_jobs"] == len(own)
+        started = own["waiting_time"].dropna()
+        # Each job is watched until it starts, however long that takes.
+        assert one["metrics"]["max_waiting_time"] == pytest.approx(started.max(), abs=1e-5)
+        assert one["metrics"]["mean_waiting_time"] == pytest.approx(started.mean(), abs=1e-5)
 
-    def told() -> str:
+
+def compared_on_windows(place: Path, *words: str) -> Any:
+    """Compare two dispatchers on six windows of a workload on which jobs starve."""
+    log = lublin(np.random.default_rng(5), jobs=500, hosts=16, load=1.05, walltimes="modal")
+    names = ["easy", "easy[ordering=smallest-area]", *words]
+    return bd.replicate(log, names, 6, platform=16, out=place, processes=1)
+
+
+def test_the_effect_over_windows_of_one_simulation_is_that_of_their_jobs_together(tmp_path: Path) -> None:
+    shown = compared_on_windows(tmp_path / "out")
+    assert shown.facts.how == (
+        "Each counts 77 jobs of one simulation of all 500, of which the first 23 and the last 15 count in none."
+    )
+    assert list(shown.table["replicate"].unique()) == [f"window {number}" for number in range(6)]
+    assert len(list((tmp_path / "out" / "runs").glob("*/*/result.json"))) == 2
+    means = shown.table.groupby("dispatcher")[["mean_bounded_slowdown", "max_waiting_time"]].agg(["mean", "max"])
+    ours, easy = means.loc["easy[ordering=smallest-area]"], means.loc["easy"]
+    pairs = {one.aim.metric: one.pairs[0] for one in shown.sections[0].answers}
+    slowdown = pairs["mean_bounded_slowdown"].effect
+    ratio = ours["mean_bounded_slowdown", "mean"] / easy["mean_bounded_slowdown", "mean"]
+    assert slowdown.value == pytest.approx(ratio)
+    assert slowdown.low < ratio < slowdown.high
+    longest = (ours["max_waiting_time", "max"] + 10) / (easy["max_waiting_time", "max"] + 10)
+    assert pairs["max_waiting_time"].effect.value == pytest.approx(longest)
+    assert any("Some jobs starve" in text for text in shown.sections[0].warnings)
+    assert not any("still waited" in text for text in shown.sections[0].warnings)
+
+
+def test_a_changed_table_over_windows_of_one_simulation_is_found(tmp_path: Path) -> None:
+    shown = compared_on_windows(tmp_path / "out")
+    path = tmp_path / "out" / "replicates.csv"
+    assert shown.check().clean
+    head, *rows = path.read_text().splitlines()
+    for changed in (
+        [rows[0].replace("window 0,easy,", "window 0,easy,1", 1), *rows[1:]],
+        [rows[0].replace("window 0", "window 1"), rows[1], rows[2].replace("window 1", "window 0"), *rows[3:]],
+        rows[:-2],
+    ):
+        assert changed != rows
+        path.write_text("\n".join([head, *changed, ""]))
+        assert not shown.check(replay="never").clean
+    path.write_text("\n".join([head, *rows, ""]))
+    run = tmp_path / "out" / "runs" / "windows" / "easy" / "result.json"
+    result = json.loads(run.read_bytes())
+    result["workload"]["windows"][1] = result["workload"]["windows"][0]
+    run.write_text(json.dumps(result))
+    assert not shown.check(replay="never").clean
+    # A figure that both tell, the table and the run, is found when the run is made again.
+    assert any(path == run.parent for path, _ in shown.check().violations)
+
+
+def test_windows_that_count_in_one_simulation_are_told_by_command_and_campaign_alike(tmp_path: Path) -> None:
+    write_workload(workload(), tmp_path / "w.json")
+    words = ["generate", "windows", "-o", str(tmp_path / "marked.json"), "--from", str(tmp_path / "w.json")]
+    done = CliRunner().invoke(cli, [*words, "--count", "3", "--json"], standalone_mode=False)
+    assert done.exception is None, done.exception
+    made = read_workload(tmp_path / "marked.json")
+    assert made.about["windows"] == plan_windows(60, 3).mark(workload()).about["windows"]
+    assert "windows" not in made.part(0, 60).about
+    (tmp_path / "c.yaml").write_text(
+        "name: c\nplatforms: {p: {generate: flat, options: {hosts: 16}}}\n"
+        "workloads: {w: {file: w.json, windows: {count: 3}}}\n"
+        "dispatchers: [easy, fcfs]\nsettings: {audit: true}\n"
+    )
+    campaign = bd.campaign(tmp_path / "c.yaml", out=tmp_path / "campaigns", processes=1)
+    rows = campaign.table.set_index(["replicate", "dispatcher"])
+    assert sorted(rows.index) == [(f"window {place}", name) for place in range(3) for name in ("easy", "fcfs")]
+    assert rows["cell"].nunique() == 2
+    for place, one in enumerate(bd.run(made, "fcfs", platform=16).result["workload"]["windows"]):
+        assert rows.loc[(f"window {place}", "fcfs"), "mean_waiting_time"] == one["metrics"]["mean_waiting_time"]
+    assert campaign.check().clean
+    assert CliRunner().invoke(cli, [*words, "--count", "90"], standalone_mode=False).exception is not None
+
+
+def test_what_windows_take_is_told_before_they_are_simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicate_cost, "LONG", 1)
+    monkeypatch.setattr(replicate_cost, "MUCH", 1e-9)
+
+    def told(trial: float) -> str:
+        monkeypatch.setattr(replicate_cost, "TRIAL", trial)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            bd.replicate(workload(), ["easy", "fcfs"], 3, window=10, platform=16, out=tmp_path / "out", processes=1)
+            bd.replicate(workload(), ["easy", "best-list"], 3, platform=16, out=tmp_path / "out", processes=1)
         return " ".join(str(one.message) for one in caught)
 
-    assert "so all 3 take about" in told()
-    assert "so all 3 take about" not in told(), "whole runs are kept, so nothing is to be told"
-    assert len(list((tmp_path / "out" / "runs").glob("window-*/*/result.json"))) == 6
+    # A dispatcher that is ended before its first job has ended takes a multiple of that; what is whole is kept.
+    assert "s of it best-list: so tell the first 0.3 s" in told(0.3)
+    assert len(list((tmp_path / "out" / "runs" / "windows").glob("*/result.json"))) == 2
+    assert "This takes about" not in told(60.0), "whole runs are kept, so nothing is to be told"

@@ -87,7 +87,7 @@ def crash_compare(platform: str, workload: str, dispatchers: str, out: str, who:
         os.environ[VARIABLE] = " ".join([out, *what])
         comparing.LITTLE = 0
         # A worker imports what it calls, and never runs this script.
-        comparing._execute = crashing.execute_watched
+        comparing.execute_named = crashing.execute_watched
     else:
         watch(Path(out), named(" ".join(what)))
     comparing.compare(
@@ -100,11 +100,11 @@ def crash_compare(platform: str, workload: str, dispatchers: str, out: str, who:
 
 def execute_watched(out: Path, run: Any, tell: Callable[[Any], None]) -> None:
     """Be a worker's task, and die before what the environment names."""
-    from batdispatch.runs.compare import _execute
+    from batdispatch.runs.compare import execute_named
 
     place, _, rest = os.environ[VARIABLE].partition(" ")
     watch(Path(place), named(rest))
-    _execute(out, run, tell)
+    execute_named(out, run, tell)
 
 
 if __name__ == "__main__":

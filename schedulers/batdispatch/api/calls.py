@@ -236,7 +236,7 @@ def _replication(replicates: int | None, given: Mapping[str, Any]) -> Comparison
             raise InputError("needs --replicates N", source=f"option {one.option}")
         return None
     for name, way in _WAYS.items():
-        if REPLICATION[name] in stated and who.replicate_by != way:
+        if REPLICATION[name] in stated and not who.replicate_by.endswith(way):
             why = f"is for --replicate-by {way}, and this is {who.replicate_by}"
             raise InputError(why, source=f"option {REPLICATION[name].option}")
     return who

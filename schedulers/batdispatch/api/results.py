@@ -179,7 +179,7 @@ class Runs(Mapping[str, LoadedRun]):
         """Label -> name -> value of each run's metrics; `nb_jobs_starved` too, beside a run of easy."""
         counts = count_starved([FolderJobs(run.folder) for run in self.values()])
         return {
-            label: run.metrics if count is None else run.metrics | {STARVATION.name: count}
+            label: run.metrics | {STARVATION.name: count[0]} if count else run.metrics
             for (label, run), count in zip(self.items(), counts, strict=True)
         }
 

@@ -32,6 +32,7 @@ class Kinds(AnnouncedGroup, LazyGroup):
         "sessions": ("batdispatch.cli.generate_sessions", "Users' sessions of similar, mostly short jobs."),
         "slice": ("batdispatch.cli.generate_slice", "So many jobs in a row of a log."),
         "window": ("batdispatch.cli.generate_window", "Jobs in a row of a log, on a machine that is in use."),
+        "windows": ("batdispatch.cli.generate_windows", "A log, parts of which count each by itself."),
     }
 
 
@@ -90,13 +91,13 @@ def finish(
     import numpy as np
 
     from batdispatch import __version__
-    from batdispatch.inputs.workloads.model import WINDOW_FIELD
+    from batdispatch.inputs.workloads.model import WINDOW_FIELD, WINDOWS_FIELD
     from batdispatch.inputs.workloads.writer import write_workload
 
     # numpy may change a distribution's draws between versions, so its version belongs to the recipe.
     made_with = {"batdispatch": __version__, "numpy": np.__version__}
     drawn = {} if seed is None else {"seed": seed}
-    counted = {name: value for name, value in workload.about.items() if name == WINDOW_FIELD}
+    counted = {name: value for name, value in workload.about.items() if name in (WINDOW_FIELD, WINDOWS_FIELD)}
     workload.about = {"origin": {"model": kind, **drawn, **options, "made_with": made_with}, **counted}
     digest = write_workload(workload, output)
     span = workload.jobs[-1].submission - workload.jobs[0].submission

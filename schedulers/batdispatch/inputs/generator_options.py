@@ -108,6 +108,22 @@ class WindowOptions(msgspec.Struct, frozen=True, kw_only=True):
     gap: Annotated[int, Form("N")] = 0
 
 
+class WindowsOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Parts of a log that count each by itself.
+
+    count: Count so many windows, evenly spread.
+    jobs: Count this many jobs in each window; a number below 1 is a share of the log's jobs. By default, as many as
+        there are for windows that share none.
+    warm_up: Let this many jobs before the first window count in none; below 1, a share of the window's jobs.
+    cool_down: Let this many jobs behind the last window count in none; below 1, a share of the window's jobs.
+    """
+
+    count: Annotated[int, Form("N")]
+    jobs: Annotated[float | None, Form("N")] = None
+    warm_up: Annotated[float, Form("N")] = WARM_UP
+    cool_down: Annotated[float, Form("N")] = COOL_DOWN
+
+
 def fields_of(options: msgspec.Struct, *names: str) -> dict[str, Any]:
     """Return fields of options by name; without names, all."""
     return {name: getattr(options, name) for name in names or options.__struct_fields__}

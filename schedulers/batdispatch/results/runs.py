@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import closest
 from batdispatch.inputs.folders import check_finished, stamp
 from batdispatch.inputs.workloads.dates import LogDates
-from batdispatch.inputs.workloads.model import WINDOW_FIELD, Window
+from batdispatch.inputs.workloads.model import WINDOW_FIELD, WINDOWS_FIELD, Window
 from batdispatch.results.columns import Floats, RunColumns, Texts
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
@@ -55,8 +55,9 @@ class PlatformFacts(msgspec.Struct, kw_only=True):
 
 
 class CountedJobs(Window, frozen=True, kw_only=True, forbid_unknown_fields=False):
-    """Which jobs of a workload count, and the metrics of these."""
+    """Which jobs of a workload count, how many of them still waited at the end, and their metrics."""
 
+    still_waiting: int | None = None
     metrics: dict[str, float | int | None] = {}
 
 
@@ -70,6 +71,13 @@ class WorkloadFacts(msgspec.Struct, kw_only=True):
     counted: CountedJobs | None = None
     #: None: nobody knows when the jobs came.
     dates: LogDates | None = None
+    #: Parts that count each by itself, beside these.
+    windows: list[CountedJobs] = []
+
+    @property
+    def parts(self) -> list[CountedJobs | None]:
+        """What has a row of its own in a table of replicates: each of the windows, else all jobs that count."""
+        return [*self.windows] or [self.counted]
 
 
 class Rejection(msgspec.Struct, kw_only=True):
@@ -127,12 +135,7 @@ class Result(msgspec.Struct, kw_only=True):
 
 def counted_metrics(result: Mapping[str, Any]) -> dict[str, float | int | None]:
     """Return the metrics of the jobs that count, of a result.json that was decoded as it stands."""
-    return dict((counted_jobs(result) or result).get("metrics") or {})
-
-
-def counted_jobs(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a result.json says of the jobs of a window; empty if there is no window."""
-    return _table(_table(result, "workload"), WINDOW_FIELD)
+    return dict((_table(_table(result, "workload"), WINDOW_FIELD) or result).get("metrics") or {})
 
 
 def _table(facts: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -345,12 +348,12 @@ class Figures:
     Attributes:
         metrics: name -> value.
         network: what each row makes of the machine's network; None: there is none.
-        counted: what result.json says of the jobs of a window; None: there is no window.
+        counted: what result.json says of its workload's windows, by the field that names these; empty: there is none.
     """
 
     metrics: dict[str, Value]
     network: NetworkUse | None
-    counted: dict[str, Any] | None = None
+    counted: dict[str, Any] = field(default_factory=dict)
 
 
 def figures_of(
@@ -363,6 +366,7 @@ def figures_of(
     users: Texts | None = None,
     folder: Path | None = None,
     window: Window | None = None,
+    windows: Sequence[Window] = (),
 ) -> Figures:
     """Compute every metric of a run when its machine and workload are at hand.
 
@@ -375,6 +379,7 @@ def figures_of(
         users: of each row's job, object [row], where nothing else of the jobs matters: on whole hosts without licences.
         folder: of the run, for units.csv and lineage.csv; without it no row continues another.
         window: which jobs of the workload count; None: all.
+        windows: parts that count each by itself, beside these.
 
     Raises:
         InputError: an allocation, units.csv or lineage.csv is malformed.
@@ -414,12 +419,14 @@ def figures_of(
         network=network,
         decisions=result.get("decisions"),
     )
-    whole = Figures(compute(sample()), network)
-    if window is None:
-        return whole
-    counted = sample(window=window)
-    told = {**msgspec.structs.asdict(window), STILL_WAITING: counted.still_waiting, "metrics": compute(counted)}
-    return replace(whole, counted=told)
+
+    def count(part: Window) -> dict[str, Any]:
+        counted = sample(window=part)
+        return {**msgspec.structs.asdict(part), STILL_WAITING: counted.still_waiting, "metrics": compute(counted)}
+
+    told: dict[str, Any] = {} if window is None else {WINDOW_FIELD: count(window)}
+    told |= {WINDOWS_FIELD: [count(part) for part in windows]} if windows else {}
+    return Figures(compute(sample()), network, told)
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:

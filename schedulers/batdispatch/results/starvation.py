@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from batdispatch.results.lineage import logical, read_lineage
 from batdispatch.results.metrics.compute import STARVATION, STARVING_FACTOR, STARVING_FLOOR
 from batdispatch.results.metrics.sample import jobs_of_window
 from batdispatch.results.run_files import RESULT
-from batdispatch.results.runs import Result, Run, jobs_file, read_result
+from batdispatch.results.runs import Result, Run, WorkloadFacts, jobs_file, read_result
 
 #: Said where nothing can be counted.
 NO_EASY = (
@@ -65,32 +65,42 @@ def beside_easy(runs: Sequence[Run]) -> list[Run]:
         return list(runs)
     counts = count_starved(runs)
     return [
-        run if count is None else replace(run, metrics={**run.metrics, STARVATION.name: count})
+        replace(run, metrics={**run.metrics, STARVATION.name: count[0]}) if count else run
         for run, count in zip(runs, counts, strict=True)
     ]
 
 
-def count_starved(runs: Sequence[RunJobs]) -> list[int | None]:
-    """Return how many jobs starve in each run; None where there is no run of easy on the same inputs, nor another run.
+def _of_run(facts: WorkloadFacts) -> Sequence[Window | None]:
+    return [facts.counted]
+
+
+def count_starved(
+    runs: Sequence[RunJobs], parts: Callable[[WorkloadFacts], Sequence[Window | None]] = _of_run
+) -> list[list[int]]:
+    """Return how many jobs starve in each part of each run; none where no run of easy, nor another run, is beside it.
 
     `STARVATION` is the definition.
+
+    Args:
+        runs: those on the same inputs stand beside each other.
+        parts: which jobs count in each part; None for all.
 
     Raises:
         InputError: a file of a run is malformed.
     """
+    found: list[list[int]] = [[] for _ in runs]
     if len(runs) < 2:
-        return [None] * len(runs)
+        return found
     groups: dict[tuple[str, str], list[int]] = {}
     for place, run in enumerate(runs):
         groups.setdefault((run.result.platform.sha256, run.result.workload.sha256), []).append(place)
-    found: list[int | None] = [None] * len(runs)
     for places in groups.values():
         easy = easy_among([runs[place] for place in places])
         base = None if easy is None else easy.logical
         if base is not None:
             for place in places:
-                window = runs[place].result.workload.counted
-                found[place] = 0 if runs[place] is easy else starved_beside(runs[place].logical, base, window)
+                jobs = base if runs[place] is easy else runs[place].logical
+                found[place] = [starved_beside(jobs, base, part) for part in parts(runs[place].result.workload)]
     return found
 
 
@@ -102,16 +112,17 @@ def easy_among(runs: Sequence[_S]) -> _S | None:
     return min(filter(_is_easy, runs), key=_is_predicted, default=None)
 
 
-def starved_columns(folders: Iterable[Path]) -> dict[Path, dict[str, int]]:
-    """Return for each folder what its row in a table has of `STARVATION`: a column, or nothing.
+def starved_columns(folders: Iterable[Path]) -> dict[Path, list[dict[str, int]]]:
+    """Return for each folder what each of its rows in a table has of `STARVATION`: a column; no row has any: empty.
 
     Raises:
         InputError: a file of a run is malformed.
     """
     each = dict.fromkeys(folders)
     made = [folder for folder in each if (folder / RESULT).is_file()]
-    counts = dict(zip(made, count_starved([FolderJobs(folder) for folder in made]), strict=True))
-    return {folder: {} if (count := counts.get(folder)) is None else {STARVATION.name: count} for folder in each}
+    jobs = [FolderJobs(folder) for folder in made]
+    counts = dict(zip(made, count_starved(jobs, lambda facts: facts.parts), strict=True))
+    return {folder: [{STARVATION.name: count} for count in counts.get(folder, [])] for folder in each}
 
 
 def starved_beside(ours: RunColumns, easy: RunColumns, window: Window | None = None) -> int:

@@ -214,7 +214,7 @@ def _make(
             from batdispatch.runs.workers import carry_out
 
             carry_out(
-                partial(_execute, out),
+                partial(execute_named, out),
                 pending,
                 processes=processes,
                 began=began,
@@ -262,7 +262,7 @@ def _is_others(run: _Named) -> bool:
 _FILES = InputFiles()
 
 
-def _execute(out: Path, run: _Named, tell: Tell) -> None:
+def execute_named(out: Path, run: _Named, tell: Tell) -> None:
     """Be a worker's task."""
     from batdispatch.runs.workers import forget_peak
 

@@ -15,7 +15,7 @@ from batdispatch.inputs.platform_kinds import sizes_of
 #: Processes that work at a time, unless said: one for each processor, and at most 8.
 PROCESSES = min(os.cpu_count() or 1, 8)
 #: How replicates are made.
-By = Literal["windows", "slices", "sessions", "seeds"]
+By = Literal["windows", "separate-windows", "slices", "sessions", "seeds"]
 #: Weeks of a resample, unless said.
 WEEKS = 2
 _Count = Annotated[int, Meta(ge=1)]
@@ -29,15 +29,17 @@ class ComparisonOptions(msgspec.Struct, frozen=True, kw_only=True):
         stands for easy with each of the field's simple orderings, also with options for all of them in brackets. With
         --replicates, families stands for one dispatcher of each of the six families that the workload has work for.
     replicates: Compare on N replicates of the workload, and say how sure the differences are.
-    replicate_by: Make replicates in this way. windows: parts of the workload on a machine that is in use, evenly
-        spread. slices: the same from an idle machine, which hides how long jobs wait that others overtake. sessions:
-        the users' weeks, drawn anew. seeds: the whole workload, with other seeds of the dispatchers.
-    window: Count N jobs in each window; a number below 1 is a share of the workload's jobs. By default, 10,000, or
-        half of a shorter workload. If so many windows do not fit, they overlap.
-    warm_up: Simulate N jobs before each window, which fill the machine and do not count. A number below 1 is a share of
-        the window's jobs.
-    cool_down: Simulate N jobs behind each window, which do not count; a number below 1 is a share of the window's jobs.
-        A job that still waits when the last of them arrives counts for what it has waited.
+    replicate_by: Make replicates in this way. windows: parts of one simulation of the whole workload, evenly spread.
+        separate-windows: parts that are simulated each by itself, for dispatchers that take too long for the whole.
+        slices: the same from an idle machine, which hides how long jobs wait that others overtake. sessions: the users'
+        weeks, drawn anew. seeds: the whole workload, with other seeds of the dispatchers.
+    window: Count N jobs in each window; a number below 1 is a share of the workload's jobs. By default, as many as
+        there are for windows that share none; in separate ones 10,000, or half of a shorter workload. If so many
+        windows do not fit, they overlap.
+    warm_up: Count no job of the first N, which fill the machine; separate windows have so many before each. A number
+        below 1 is a share of the window's jobs.
+    cool_down: Count no job of the last N, which keep the machine full; a number below 1 is a share of the window's
+        jobs. In a separate window, a job that still waits when the last of them arrives counts for what it has waited.
     slice_jobs: Put N jobs into each slice. By default, at most 1,000.
     weeks: Draw N weeks for each replicate (sessions).
     baseline: Compare the other dispatchers with this one of --dispatchers. The default is easy, else the first.

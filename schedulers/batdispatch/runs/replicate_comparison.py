@@ -20,25 +20,20 @@ from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.windows import WindowPlan
 from batdispatch.report.page import write_page
 from batdispatch.report.replicates.answers import Section, sections
 from batdispatch.report.replicates.facts import Facts, read_facts, write_facts
 from batdispatch.report.replicates.page import render
 from batdispatch.report.replicates.table import DISPATCHER
-from batdispatch.results.run_files import RESULT
-from batdispatch.results.runs import read_result
 from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
 from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.families import FAMILIES, Member, members
 from batdispatch.runs.inputs import INPUT, Inputs
 from batdispatch.runs.listener import SILENT, Listener
-from batdispatch.runs.provenance import others_code
+from batdispatch.runs.replicate_cost import KeptCount, tell_cost
 from batdispatch.runs.replicates import BLOCKS, RUNS, TABLE, Replicates, read_runs, table_of
 from batdispatch.runs.spec import RunSpec
 
-#: Jobs to simulate from which the first window is timed before the others, and CPU seconds that are much.
-LONG, MUCH = 50_000, 60.0
 #: Name of the folder of the page.
 REPORT = "report"
 #: The table of a campaign, as `campaign.table` calls it, which needs further libraries.
@@ -117,12 +112,14 @@ def compare_on_replicates(
         for note in () if replicates.plan is None else replicates.plan.notes:
             listener.warn(note)
     entrants = with_common(party.entrants, common)
+    places = replicates.places
+    # Windows of one simulation share their runs.
     cells = [
-        (name, _spec(base, inputs.platform, file, seed, entrant))
-        for file, name, seed in zip(files, replicates.names, replicates.seeds(base.seed), strict=True)
+        (place, _spec(base, inputs.platform, file, seed, entrant))
+        for place, file, seed in dict.fromkeys(zip(places, files, replicates.seeds(base.seed), strict=True))
         for entrant in entrants
     ]
-    names = [f"{RUNS}/{name.replace(' ', '-')}/{spec.label}" for name, spec in cells]
+    names = [f"{RUNS}/{place}/{spec.label}" for place, spec in cells]
     path = out / REPORT / "index.html"
     told: list[tuple[list[Section], Facts]] = []
 
@@ -130,8 +127,11 @@ def compare_on_replicates(
         if not folders:
             return
         # A run that failed has no result, even if an earlier one of its name left one.
-        places = [out / ("no-such-run" if name in failures else name) for name in names]
-        rows = [(one.text, places[at :: len(entrants)]) for at, one in enumerate(party.entrants)]
+        runs = {name: out / ("no-such-run" if name in failures else name) for name in names}
+        rows = [
+            (one.text, [runs[f"{RUNS}/{place}/{spec.label}"] for place in places])
+            for one, (_, spec) in zip(party.entrants, cells, strict=False)
+        ]
         write_whole(out / TABLE, table_of(workload.name, replicates.names, rows))
         facts = Facts(
             title=f"Which dispatcher for {workload.name}?",
@@ -152,57 +152,14 @@ def compare_on_replicates(
         processes=processes,
         own={cells[at][1].label: one.own for at, one in enumerate(entrants) if one.own is not None},
     )
-    specs, counted = [spec for _, spec in cells], _KeptCount(listener, len(cells))
-    if replicates.plan is not None and not fresh and _is_long(specs, out, names, replicates.plan):
-        each = len(entrants)
-        made, _ = carry_out(specs[:each], out, names=names[:each], listener=counted)
-        counted.made = len(made)
-        _tell_cost(made, replicates.count, listener)
+    specs, counted = [spec for _, spec in cells], KeptCount(listener, len(cells))
+    if replicates.plan is not None and not fresh:
+        counted.made = tell_cost(replicates.plan, specs[: len(entrants)], names, out, listener)
     folders, failures = carry_out(specs, out, listener=counted, fresh=fresh, conclude=conclude, names=names)
     if not folders:
         first = next(iter(failures.values()))
         raise SimulationError(f"no run finished, so there is nothing to compare; the first: {first}")
     return ReplicateResults(folders, failures, path, *told[0])
-
-
-def _is_long(specs: Sequence[RunSpec], out: Path, names: Sequence[str], plan: WindowPlan) -> bool:
-    """Return whether runs on windows may take minutes, and nothing tells yet how many.
-
-    Code of others is left out: its runs are never kept, so the first window would be simulated twice.
-    """
-    jobs = len(specs) * (plan.warm_up + plan.jobs + plan.cool_down)
-    strange = any(others_code(spec.dispatcher, *spec.options.values()) for spec in specs)
-    return jobs >= LONG and not strange and not any((out / name / RESULT).is_file() for name in names)
-
-
-def _tell_cost(first: Sequence[Path], windows: int, listener: Listener) -> None:
-    """Say what all windows will take, as far as the first one tells, if that is much."""
-    seconds = sum(float(read_result(folder).performance.get("cpu_seconds") or 0.0) for folder in first)
-    if seconds * windows > MUCH:
-        fewer = max(int(MUCH / seconds), 1)
-        listener.warn(
-            f"The first window took {seconds:,.0f} s of CPU time, so all {windows} take about "
-            f"{seconds * windows:,.0f} s. To take about {seconds * fewer:,.0f} s, interrupt this and state "
-            f"--replicates {fewer}, or a shorter --window."
-        )
-
-
-class _KeptCount(Listener):
-    """Passes on how far runs are, and how many of all are kept.
-
-    Attributes:
-        made: runs that this comparison has made itself.
-    """
-
-    def __init__(self, listener: Listener, runs: int) -> None:
-        self._listener, self._runs, self.made = listener, runs, 0
-
-    def progress(self, label: str, done: int, total: int) -> None:
-        self._listener.progress(label, done, total)
-
-    def kept(self, labels: Sequence[str]) -> None:
-        if len(labels) > self.made:
-            self._listener.kept([f"{len(labels) - self.made} of {self._runs} runs"])
 
 
 def _spec(base: RunSpec, platform: Path, workload: Path, seed: int, entrant: Entrant) -> RunSpec:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pandas as pd
 
@@ -18,7 +17,7 @@ from batdispatch.inputs.workloads.windows import WindowPlan, plan_windows
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.report.replicates.table import COLUMNS
 from batdispatch.results.run_files import RESULT
-from batdispatch.results.runs import STILL_WAITING, counted_jobs, counted_metrics
+from batdispatch.results.runs import STILL_WAITING, read_result
 from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.comparison_options import WEEKS, By, ComparisonOptions
 
@@ -27,7 +26,15 @@ TABLE = "replicates.csv"
 #: Folder of the runs, in that of the comparison.
 RUNS = "runs"
 #: What replicates are called.
-BLOCKS: dict[By, str] = {"windows": "windows", "slices": "slices", "sessions": "resamples", "seeds": "seeds"}
+BLOCKS: dict[By, str] = {
+    "windows": "windows",
+    "separate-windows": "windows",
+    "slices": "slices",
+    "sessions": "resamples",
+    "seeds": "seeds",
+}
+#: Folder of the runs that all windows are parts of, in `RUNS`; its workload is called so, too.
+WHOLE = "windows"
 #: Jobs of a slice, unless said.
 JOBS = 1000
 
@@ -37,7 +44,7 @@ class Replicates:
     """How replicates are made.
 
     Attributes:
-        by: windows or slices of the workload, its users drawn anew, or seeds of the dispatchers on the whole workload.
+        by: parts of the workload, its users drawn anew, or seeds of the dispatchers on the whole workload.
         count: how many.
         jobs: of a slice; None: `JOBS`, or fewer if the workload has too few.
         weeks: of a resample.
@@ -58,13 +65,14 @@ class Replicates:
             InputError: the workload is too short for a window.
         """
         count, plan = options.replicates or 1, None
-        if options.replicate_by == "windows":
+        if BLOCKS[options.replicate_by] == "windows":
             plan = plan_windows(
                 len(workload.jobs),
                 count,
                 jobs=options.window,
                 warm_up=options.warm_up,
                 cool_down=options.cool_down,
+                separate=options.replicate_by != "windows",
                 source=str(workload.path),
             )
             count = plan.windows
@@ -75,11 +83,14 @@ class Replicates:
         """What each is called."""
         return [f"{BLOCKS[self.by].removesuffix('s')} {number}" for number in range(self.count)]
 
+    @property
+    def places(self) -> list[str]:
+        """The folder of each one's runs, in `RUNS`."""
+        return [WHOLE if self.by == "windows" else name.replace(" ", "-") for name in self.names]
+
     def files(self, folder: Path, workload: Path) -> list[Path]:
         """Return the workload of each, which stands in a folder."""
-        if self.by == "seeds":
-            return [workload] * self.count
-        return [folder / f"{name.replace(' ', '-')}.json" for name in self.names]
+        return [workload if self.by == "seeds" else folder / f"{place}.json" for place in self.places]
 
     def seeds(self, seed: int) -> list[int]:
         """Return the seed of each one's runs."""
@@ -91,7 +102,10 @@ class Replicates:
         Raises:
             InputError: the workload has too few jobs for so many slices, or names no users.
         """
-        if self.plan is not None:
+        if self.plan is not None and self.by == "windows":
+            write_workload(self.plan.mark(workload), files[0])
+            tell(self.plan.text)
+        elif self.plan is not None:
             for number, path in enumerate(files):
                 write_workload(self.plan.take(workload, number), path)
             tell(self.plan.text)
@@ -120,24 +134,33 @@ def table_of(workload: str, names: Sequence[str], dispatchers: Sequence[tuple[st
     Args:
         workload: its name.
         names: of the replicates.
-        dispatchers: name and the folder of the run on each replicate; a run that failed has no result there.
+        dispatchers: name and the folder of the run on each replicate, one folder for all if these are windows of one
+            run; a run that failed has no result there.
     """
+    #: Folder of each run on a replicate -> what its rows say that are not written yet; of a run of windows, one each.
+    told: dict[Path, Iterator[dict[str, object]]] = {}
     rows = []
     for number, name in enumerate(names):
-        starved = starved_columns([folders[number] for _, folders in dispatchers])
-        for dispatcher, folders in dispatchers:
+        folders = [every[number] for _, every in dispatchers]
+        if new := [folder for folder in folders if folder not in told]:
+            told |= {folder: _figures(folder, starved) for folder, starved in starved_columns(new).items()}
+        for (dispatcher, _), folder in zip(dispatchers, folders, strict=True):
             row: dict[str, object] = dict(zip(COLUMNS, (workload, name, dispatcher), strict=True))
-            rows.append(row | _metrics(folders[number] / RESULT) | starved[folders[number]])
+            rows.append(row | next(told[folder], {}))
     return pd.DataFrame(rows).to_csv(index=False).encode()
 
 
-def _metrics(path: Path) -> dict[str, object]:
-    result = msgspec.json.decode(path.read_bytes()) if path.is_file() else {}
-    found: dict[str, object] = {
-        name: value for name, value in counted_metrics(result).items() if not name.startswith("decisions_")
-    }
-    waiting = counted_jobs(result).get(STILL_WAITING)
-    return found if waiting is None else {**found, STILL_WAITING: waiting}
+def _figures(run: Path, starved: Sequence[dict[str, int]]) -> Iterator[dict[str, object]]:
+    """Yield what a run's rows say, in order: one for each window of the whole, else one."""
+    if not (run / RESULT).is_file():
+        return
+    result = read_result(run)
+    for place, part in enumerate(result.workload.parts):
+        metrics = result.metrics if part is None else part.metrics
+        found: dict[str, object] = {name: value for name, value in metrics.items() if not name.startswith("decisions_")}
+        if part is not None and part.still_waiting is not None:
+            found[STILL_WAITING] = part.still_waiting
+        yield found | (starved[place] if starved else {})
 
 
 def read_runs(path: Path) -> pd.DataFrame:

@@ -24,7 +24,6 @@ from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.files import write_json, write_lines
 from batdispatch.inputs.folders import Claim, clear_mark
 from batdispatch.inputs.platforms import Platform, read_platform
-from batdispatch.inputs.workloads.model import WINDOW_FIELD
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.links.batsim_options import check_options
 from batdispatch.links.foreign import create_any, is_foreign
@@ -313,13 +312,13 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         jobs=jobs,
         users=ended.users,
         window=workload.window,
+        windows=workload.windows,
     )
     result["metrics"] = figures.metrics
     if workload.dates is not None:
         result["workload"]["dates"] = msgspec.to_builtins(workload.dates)
-    if workload.window is not None:
-        # Beside the window, so that "metrics" are those of jobs.csv whatever counts.
-        result["workload"][WINDOW_FIELD] = figures.counted
+    # Beside the windows, so that "metrics" are those of jobs.csv whatever counts.
+    result["workload"] |= figures.counted
     write_table(figures.network, columns, out / NETWORK)
     if "failed_attempts" in dispatcher.report():
         lineage = read_lineage(out / LINEAGE, columns)

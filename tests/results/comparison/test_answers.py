@@ -172,7 +172,7 @@ def test_more_that_starve_are_a_price_even_if_that_may_be_chance_and_are_no_goal
         "utilisation_gpu",
     ]
     assert "nb_jobs_starved" not in [answer.aim.metric for answer in one.goals]
-    assert re.search(r"and \+1\.2 starved jobs \(95 % interval [^)]*, may be chance\)\.", sentences(one)[0])
+    assert re.search(r"and \+1 starved jobs \(95 % interval [^)]*, may be chance\)\.", sentences(one)[0])
     page, text = render([one], Facts(title="x")), text_of([one], Facts(title="x"))
     assert "starved jobs" in page
     assert NO_EASY not in page + text

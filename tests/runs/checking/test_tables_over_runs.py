@@ -129,12 +129,15 @@ def test_a_changed_table_of_a_comparison_is_found(change: Change, comparison: Pa
     assert f"{path}: table: " in found.text
 
 
-def test_fewer_windows_than_were_asked_for_are_clean(compared: Path, tmp_path: Path, check: Check) -> None:
+@pytest.mark.parametrize("way", [[], ["--replicate-by", "separate-windows"]])
+def test_fewer_windows_than_were_asked_for_are_clean(
+    way: list[str], compared: Path, tmp_path: Path, check: Check
+) -> None:
     inputs = [str(compared.parent / "w.json"), "--platform", str(compared.parent / "p.xml"), "--jobs", "1"]
-    wanted = ["--dispatchers", "filler", "--replicates", "4", "--window", "56"]
+    wanted = ["--dispatchers", "filler", "--replicates", "4", "--window", "56", *way]
     done = CliRunner().invoke(cli, ["compare", *inputs, *wanted, "--out", str(tmp_path / "few")])
     assert done.exit_code == 0, done.output
-    assert len(list((tmp_path / "few/runs").iterdir())) < 4
+    assert len((tmp_path / "few/replicates.csv").read_text().splitlines()) < 1 + 4
     found = check(tmp_path / "few")
     assert found.status == 0, found.text
 

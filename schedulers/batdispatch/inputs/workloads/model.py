@@ -12,8 +12,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import runtime_of
 
-#: Field of a workload's file that says which of its jobs count.
-WINDOW_FIELD = "counted"
+#: Fields of a workload's file: which of its jobs count, and several such parts that count each by itself.
+WINDOW_FIELD, WINDOWS_FIELD = "counted", "windows"
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,12 +36,25 @@ def window_of(about: Mapping[str, Any], source: str) -> Window | None:
     Raises:
         InputError: the field is no window.
     """
-    if WINDOW_FIELD not in about:
-        return None
+    window: Window | None = _converted(about, WINDOW_FIELD, Window, None, source)
+    return window
+
+
+def windows_of(about: Mapping[str, Any], source: str) -> list[Window]:
+    """Return the parts of a workload that count each by itself, given the fields of its file; empty: there are none.
+
+    Raises:
+        InputError: the field is no list of windows.
+    """
+    windows: list[Window] = _converted(about, WINDOWS_FIELD, list[Window], [], source)
+    return windows
+
+
+def _converted(about: Mapping[str, Any], name: str, form: Any, without: Any, source: str) -> Any:
     try:
-        return msgspec.convert(about[WINDOW_FIELD], Window)
+        return msgspec.convert(about[name], form) if name in about else without
     except msgspec.ValidationError as problem:
-        raise InputError(str(problem), source=source, place=f"{WINDOW_FIELD!r}") from None
+        raise InputError(str(problem), source=source, place=repr(name)) from None
 
 
 class Workload(msgspec.Struct, kw_only=True, eq=False):
@@ -93,7 +106,7 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
             queue += [name for name in named if name not in used]
             used.update(named)
         profiles = {name: profile for name, profile in self.profiles.items() if name in used}
-        about = {name: value for name, value in self.about.items() if name != WINDOW_FIELD}
+        about = {name: value for name, value in self.about.items() if name not in (WINDOW_FIELD, WINDOWS_FIELD)}
         origin = about.get("origin")
         if isinstance(origin, dict) and isinstance(shown := origin.get("time_origin"), int | float):
             about["origin"] = {**origin, "time_origin": round(shown + began, 6)}

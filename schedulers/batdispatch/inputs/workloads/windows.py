@@ -1,4 +1,8 @@
-"""Windows of a workload: jobs that count, behind jobs that fill the machine, and before jobs that keep it full."""
+"""Windows of a workload: jobs that count, behind jobs that fill the machine, and before jobs that keep it full.
+
+Windows count within one simulation of the whole workload (`WindowPlan.mark`), or each is a workload that is simulated
+by itself (`take_window`).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,10 @@ from msgspec import structs
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.generator_options import COOL_DOWN, WARM_UP, WINDOW
 from batdispatch.inputs.workloads.links import relink
-from batdispatch.inputs.workloads.model import WINDOW_FIELD, Window, Workload
+from batdispatch.inputs.workloads.model import WINDOW_FIELD, WINDOWS_FIELD, Window, Workload
+
+#: Why windows are refused.
+NOBODY = "no job counts: all jobs of the window are submitted at one moment"
 
 
 class WindowPlan(NamedTuple):
@@ -21,6 +28,8 @@ class WindowPlan(NamedTuple):
         cool_down: jobs behind them.
         windows: how many.
         step: jobs from the first one of a window to that of the next.
+        total: jobs of the workload.
+        separate: whether each is simulated by itself.
         notes: what differs from what was asked for, or from what one would want, a sentence each.
     """
 
@@ -29,6 +38,8 @@ class WindowPlan(NamedTuple):
     cool_down: int
     windows: int
     step: int
+    total: int
+    separate: bool
     notes: tuple[str, ...]
 
     @property
@@ -39,8 +50,31 @@ class WindowPlan(NamedTuple):
     @property
     def text(self) -> str:
         """What the windows are, in a sentence, and what should be minded."""
-        sizes = f"{self.jobs:,} jobs behind {self.warm_up:,} of warm-up and before {self.cool_down:,} of cool-down"
-        return " ".join([f"Each counts {sizes}.", *self.notes])
+        if self.separate:
+            sizes = f"{self.jobs:,} jobs behind {self.warm_up:,} of warm-up and before {self.cool_down:,} of cool-down"
+            told = f"Each counts {sizes}, and is simulated by itself: nobody waits there for longer than it lasts."
+        else:
+            told = (
+                f"Each counts {self.jobs:,} jobs of one simulation of all {self.total:,}, of which the first "
+                f"{self.warm_up:,} and the last {self.cool_down:,} count in none."
+            )
+        return " ".join([told, *self.notes])
+
+    def mark(self, workload: Workload) -> Workload:
+        """Return the workload that this is a plan for with its windows, which count in one simulation of all its jobs.
+
+        Jobs that are submitted at the same moment stay on one side of a border. Each job is watched until it starts.
+
+        Raises:
+            InputError: a window counts no job, since all its jobs come at once.
+        """
+        times = [*(job.submission for job in workload.jobs), None]
+        firsts = [self.warm_up + number * self.step for number in range(self.windows)]
+        windows = [Window(begin=times[first], end=times[first + self.jobs]) for first in firsts]
+        if any(window.begin == window.end for window in windows):
+            raise InputError(NOBODY, source=str(workload.path))
+        about = {name: value for name, value in workload.about.items() if name != WINDOW_FIELD}
+        return structs.replace(workload, digest="", about={**about, WINDOWS_FIELD: [*map(structs.asdict, windows)]})
 
     def take(self, workload: Workload, number: int) -> Workload:
         """Return a window, which are numbered from 0, of the workload that this is a plan for."""
@@ -55,23 +89,31 @@ def plan_windows(
     jobs: float | None = None,
     warm_up: float = WARM_UP,
     cool_down: float = COOL_DOWN,
+    separate: bool = False,
     source: str = "",
 ) -> WindowPlan:
-    """Spread windows evenly over a workload; they overlap if it is too short for so many.
+    """Spread windows evenly over a workload; they overlap if it is too short for so many of a stated length.
 
     Args:
         total: jobs of the workload.
         count: of windows.
-        jobs: of each window; below 1, a share of the workload's jobs; None: 10,000, or half of a shorter workload.
+        jobs: of each window; below 1, a share of the workload's jobs; None: as many as there are for windows that share
+            none, or of separate ones 10,000, or half of a shorter workload.
         warm_up: jobs that are simulated before them and do not count; below 1, a share of the window's jobs.
         cool_down: likewise behind them.
+        separate: whether each is to be simulated by itself.
         source: the workload, for errors.
 
     Raises:
         InputError: the workload is too short for one window, or a number is no number of jobs.
     """
-    notes = []
-    if jobs is None:
+    notes, stated = [], jobs is not None
+    if jobs is None and not separate:
+        shares = [around for around in (warm_up, cool_down) if around < 1]
+        fixed = sum(around for around in (warm_up, cool_down) if around >= 1)
+        # Both borders may be rounded up, together by a job.
+        jobs = max(int((total - fixed - 1) / (count + sum(shares))), 1)
+    elif jobs is None:
         jobs = min(WINDOW, max(total // 2, 1))
         if jobs < WINDOW:
             notes.append(
@@ -90,12 +132,20 @@ def plan_windows(
     if count > room + 1:
         notes.append(f"There is room for {room + 1:,} windows instead of {count:,}.")
         count = room + 1
-    plan = WindowPlan(length, before, behind, count, room // (count - 1) if count > 1 else length, ())
+    step = room // (count - 1) if count > 1 else length
+    if not stated and not separate:
+        # What is left over is before the first one, so that no job is between two.
+        before, step = before + room - (count - 1) * length, length
+    plan = WindowPlan(length, before, behind, count, step, total, separate, ())
     if plan.step < plan.jobs:
         notes.append(
             f"Neighbouring windows overlap: there is room for {plan.independent:,} that share no job, and what the "
             f"{count:,} tell counts for no more. Windows of {max((total - before - behind) // count, 1):,} jobs "
             "(--window) would share none."
+        )
+    elif stated and not separate and plan.step > plan.jobs:
+        notes.append(
+            f"Between two of them are {plan.step - plan.jobs:,} jobs that count in none: who waits longest may be one."
         )
     return plan._replace(notes=tuple(notes))
 
@@ -142,6 +192,6 @@ def take_window(workload: Workload, first: int, *, jobs: int, warm_up: int, cool
         until=times[-1] if cool_down else None,
     )
     if window.end is not None and window.end == times[warm_up]:
-        raise InputError("no job counts: all jobs of the window are submitted at one moment", source=str(workload.path))
+        raise InputError(NOBODY, source=str(workload.path))
     about = {**workload.about, WINDOW_FIELD: structs.asdict(window)}
     return structs.replace(part, jobs=[relink(job, names) for job in part.jobs], about=about)

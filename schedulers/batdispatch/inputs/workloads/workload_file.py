@@ -9,7 +9,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.workloads.columns import JobColumns, NotPlain, columns_of
 from batdispatch.inputs.workloads.dates import dates_of
-from batdispatch.inputs.workloads.model import Workload, window_of
+from batdispatch.inputs.workloads.model import Workload, window_of, windows_of
 from batdispatch.inputs.workloads.reader import Contents, read_contents
 
 
@@ -23,6 +23,7 @@ class WorkloadFile:
         path: of the file.
         digest: SHA-256 of the file as it is on disk, in hexadecimal.
         window: which of the jobs count; None: all of them.
+        windows: parts of the jobs that count each by itself, beside these; empty: there are none.
         dates: when its clock shows 0; None: nobody knows.
     """
 
@@ -37,6 +38,7 @@ class WorkloadFile:
         self._contents: Contents | None = read_contents(self.path)
         self.digest = self._contents.digest
         self.window = window_of(self._contents.about, str(self.path))
+        self.windows = windows_of(self._contents.about, str(self.path))
         self.dates = dates_of(self._contents.about)
         self._workload: Workload | None = None
         self._columns: JobColumns | NotPlain | None = None

@@ -9,6 +9,7 @@ import numpy as np
 
 from batdispatch.report.replicates.table import Floats
 from batdispatch.results.metrics.compute import STARVATION
+from batdispatch.results.statistics.estimate import Estimate
 
 #: Added to both waits of a ratio, s: the bounded slowdown's threshold. A replicate in which nobody waits counts as 1.
 ADDED_SECONDS = 10.0
@@ -26,6 +27,7 @@ class Aim:
         better: which values are.
         goal: whether one chooses by it; otherwise it is but a price of what is chosen.
         unit: of differences, and how many of them one of the metric's unit makes.
+        digits: decimals of differences.
         extreme: whether it is the most of all jobs, so that it grows with their number.
     """
 
@@ -36,6 +38,7 @@ class Aim:
     better: Literal["lower", "higher"] = "lower"
     goal: bool = True
     unit: tuple[str, float] = ("percentage points", 100.0)
+    digits: int = 1
     extreme: bool = False
 
     def apart(self, ours: Floats, theirs: Floats) -> Floats:
@@ -43,6 +46,20 @@ class Aim:
         if self.way == "ratio":
             return np.asarray(np.log(ours + self.added) - np.log(theirs + self.added))
         return np.asarray(ours - theirs)
+
+    def over_all(self, ours: Floats, theirs: Floats) -> Floats:
+        """Return values of equal parts of a log, whose mean is the logarithm of the ratio over all of it.
+
+        They spread as that ratio does, to first order: a part in which much is waited has as much weight as in the log.
+        """
+        ours, theirs = ours + self.added, theirs + self.added
+        return np.asarray(np.log(ours.mean() / theirs.mean()) + ours / ours.mean() - theirs / theirs.mean())
+
+    def effect(self, found: Estimate) -> str:
+        """Return an effect with its interval as a cell of a table."""
+        if self.way == "ratio":
+            return found.text()
+        return found.transform(lambda value: self.unit[1] * value).text(self.digits)
 
     def losing(self, values: Floats) -> Floats:
         """Return values of which less is better."""
@@ -54,7 +71,7 @@ AIMS = (
     Aim("mean_bounded_slowdown", "mean bounded slowdown"),
     Aim("max_waiting_time", "longest wait", added=ADDED_SECONDS, extreme=True),
     Aim("p99_waiting_time", "99 % wait", added=ADDED_SECONDS, goal=False),
-    Aim(STARVATION.name, "starved jobs", "difference", goal=False, unit=("starved jobs", 1.0)),
+    Aim(STARVATION.name, "starved jobs", "difference", goal=False, unit=("starved jobs", 1.0), digits=0),
     Aim("utilisation", "utilisation", "difference", better="higher"),
 )
 #: What tells of jobs that starve: a price in these is named even where it may be chance.

@@ -262,7 +262,7 @@ def _price(aim: Aim, pair: Pair) -> str:
 
 def _is_worse(aim: Aim, value: float) -> bool:
     """Return whether an effect reads worse than none."""
-    more = round(value - 1, 2) if aim.way == "ratio" else round(aim.unit[1] * value, 1)
+    more = round(value - 1, 2) if aim.way == "ratio" else round(aim.unit[1] * value, aim.digits)
     return more > 0 if aim.better == "lower" else more < 0
 
 
@@ -276,7 +276,7 @@ def _amount(aim: Aim, found: Estimate) -> str:
     if aim.way == "ratio":
         return f"{found.value:.2f} times"
     unit, scale = aim.unit
-    return f"{scale * found.value:+.1f} {unit}"
+    return f"{scale * found.value:+.{aim.digits}f} {unit}"
 
 
 def _interval(aim: Aim, found: Estimate) -> str:
@@ -285,7 +285,7 @@ def _interval(aim: Aim, found: Estimate) -> str:
     if found.low is None or found.high is None:
         return "one replicate has no interval"
     ratio, scale = aim.way == "ratio", aim.unit[1]
-    low, high = (f"{end:.2f}" if ratio else f"{scale * end:+.1f}" for end in (found.low, found.high))
+    low, high = (f"{end:.2f}" if ratio else f"{scale * end:+.{aim.digits}f}" for end in (found.low, found.high))
     return f"95 % interval {low} to {high}"
 
 
@@ -296,10 +296,12 @@ def _goal(aim: Aim) -> str:
 
 
 def _best(table: RunMetric, aim: Aim) -> str | None:
-    """Return the dispatcher with the best mean over the blocks: geometric for ratios."""
+    """Return the dispatcher with the best mean over the blocks: geometric for ratios, and over windows that of all."""
     if not table.dispatchers or not len(table.values):
         return None
-    values = np.log(table.values + aim.added) if aim.way == "ratio" else table.values
+    values = np.log(table.values + aim.added) if aim.way == "ratio" and table.kind != "window" else table.values
+    if aim.extreme and table.kind == "window":
+        values = values.max(axis=0, keepdims=True)
     means = round_significant(aim.losing(values.mean(axis=0)))
     return table.dispatchers[int(np.argmin(means))]
 

@@ -41,8 +41,8 @@ def cut_off(table: RunMetric) -> tuple[str, ...]:
     found = [f"{count:,.0f} of {name}" for name, count in totals.items() if count]
     told = (
         f"Some jobs still waited when the cool-down ended: {', '.join(found)}. Their waits are longer than counted: "
-        "the longest wait and perhaps the mean are too low. Take a longer cool-down (--cool-down), or the whole log "
-        "(leave out --replicates)."
+        "the longest wait and perhaps the mean are too low. Take a longer cool-down (--cool-down), or windows of one "
+        "simulation of the whole log (--replicate-by windows)."
     )
     return (told,) if found else ()
 
@@ -61,8 +61,8 @@ def _growth(found: Effects) -> Iterator[str]:
         if together > GROWTH * max(one, 1.0):
             yield (
                 f"The {found.aim.words} of {pair.ours} grows with the length of what is measured: it is {one:.2f} "
-                f"times that of {pair.theirs} in a {part}, and {together:.2f} times over all {pair.n} of them. Trust "
-                "neither: take longer windows (--window), or the whole log (leave out --replicates)."
+                f"times that of {pair.theirs} in a {part}, and {together:.2f} times over all {pair.n} of them. Some "
+                "jobs starve: the longer the log, the longer they may wait."
             )
 
 

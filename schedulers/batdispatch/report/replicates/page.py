@@ -164,7 +164,8 @@ def effect_cell(aim: Aim, pair: Pair) -> Cell:
         )
     else:
         unit, scale = aim.unit
-        shown = [f"{scale * end:+.1f}".replace("-", "\N{MINUS SIGN}") for end in (value, low, high) if end is not None]
+        told = [f"{scale * end:+.{aim.digits}f}" for end in (value, low, high) if end is not None]
+        shown = [text.replace("-", "\N{MINUS SIGN}") for text in told]
         text = shown[0] + ("\N{NO-BREAK SPACE}pp" if unit == "percentage points" else "")
         ends = shown[1:]
     mark = ("better" if pair.wins > pair.losses else "worse") if pair.apart else ""

@@ -31,8 +31,8 @@ class Pair:
 
     Attributes:
         ours, theirs: the dispatchers.
-        effect: geometric mean of the ratios ours / theirs, or mean of the differences ours - theirs; of what is the
-            most of all jobs, on windows, the ratio of the largest; None: no replicate is common to both.
+        effect: geometric mean of the ratios ours / theirs, or mean of the differences ours - theirs; on windows, the
+            ratio of the means, or of what is the most of all jobs, of the largest; None: none is common to both.
         wins, ties, losses: in how many replicates ours is better, equal, worse.
         p: that such differences come by chance, from the test alone; None: too few replicates, or one of the two has
             no value in some.
@@ -84,7 +84,9 @@ def pair(table: RunMetric, aim: Aim, ours: str, theirs: str, draws: Draws = DRAW
     if not len(mine):
         return Pair(ours, theirs, None, 0, 0, 0, None)
     apart = aim.apart(mine, other)
-    size = equivalent_size(apart, table.size) if table.kind else float(len(apart))
+    of_log = table.kind == "window" and aim.way == "ratio"
+    effects = aim.over_all(mine, other) if of_log and not aim.extreme else apart
+    size = equivalent_size(effects, table.size) if table.kind else float(len(apart))
     alike = size < len(apart)
     lost = np.sign(aim.losing(round_significant(mine)) - aim.losing(round_significant(other)))
     p = None
@@ -94,7 +96,7 @@ def pair(table: RunMetric, aim: Aim, ours: str, theirs: str, draws: Draws = DRAW
     return Pair(
         ours,
         theirs,
-        _longest(aim, mine, other) if aim.extreme and table.kind == "window" else _mean(aim, apart, size, draws),
+        _longest(aim, mine, other) if aim.extreme and of_log else _mean(aim, effects, size, draws),
         int((lost < 0).sum()),
         int((lost == 0).sum()),
         int((lost > 0).sum()),

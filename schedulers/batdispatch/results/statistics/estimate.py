@@ -31,7 +31,8 @@ class Estimate(NamedTuple):
         ends = [None if end is None else function(end) for end in (self.low, self.high)]
         return Estimate(function(self.value), ends[0], ends[1], self.n, self.method)
 
-    def text(self) -> str:
+    def text(self, digits: int = 2) -> str:
         """Return the number with its interval in brackets, if there is one: ``0.84 (0.71-0.97)``."""
-        ends = "" if self.low is None else f" ({self.low:.2f}-{self.high:.2f})"
-        return f"{self.value:.2f}{ends}"
+        joint = "-" if self.low is None or self.low >= 0 else " to "
+        ends = "" if self.low is None else f" ({self.low:.{digits}f}{joint}{self.high:.{digits}f})"
+        return f"{self.value:.{digits}f}{ends}"

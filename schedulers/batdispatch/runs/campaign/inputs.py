@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -38,6 +38,7 @@ class _Replicates(NamedTuple):
         number: the option that says which one.
         word: what one is called.
         options: further options.
+        together: whether one input has all of them, so that one run serves them.
     """
 
     kind: str
@@ -45,11 +46,15 @@ class _Replicates(NamedTuple):
     number: str
     word: str
     options: tuple[str, ...]
+    together: bool = False
 
 
 #: By the key of a workload.
 _REPLICATES = {
-    "windows": _Replicates("window", ("count", "numbers"), "number", "window", ("jobs", "warm-up", "cool-down", "gap")),
+    "windows": _Replicates("windows", ("count",), "count", "window", ("jobs", "warm-up", "cool-down"), together=True),
+    "separate-windows": _Replicates(
+        "window", ("count", "numbers"), "number", "window", ("jobs", "warm-up", "cool-down", "gap")
+    ),
     "slices": _Replicates("slice", ("count", "numbers"), "number", "slice", ("jobs", "gap")),
     "resample": _Replicates("resample", ("seeds",), "seed", "resample", ("weeks", "long")),
 }
@@ -74,6 +79,7 @@ class Input:
         paths: option of that command -> the file or input that it names; "": what is named before the options.
         platform: the one that a workload is for; None: any.
         replicate: which of several like it a workload is; empty: there is one.
+        windows: how many windows of it count, each a replicate of its own; 0: it has none.
     """
 
     kind: str
@@ -85,6 +91,7 @@ class Input:
     paths: Mapping[str, Path | Input] = field(default_factory=dict)
     platform: Input | None = None
     replicate: str = ""
+    windows: int = 0
 
     @cached_property
     def key(self) -> str:
@@ -242,7 +249,7 @@ class InputReader:
         if many == ["count"]:
             if len(numbers) > 1 or not 1 <= numbers[0] <= MAX_RANGE:
                 raise options["count"].error(f"{what}: count: expected a whole number from 1 to {MAX_RANGE:,}")
-            numbers = list(range(numbers[0]))
+            numbers = numbers if way.together else list(range(numbers[0]))
         texts = {name: one.text(f"{what}: {name}") for name, one in options.items() if name not in way.many}
         maker = self._makers.find(_COMMANDS[WORKLOAD], way.kind)
         found = []
@@ -252,9 +259,12 @@ class InputReader:
                 settings, words = maker.settings({**given, "from": "from"}), tuple(maker.words(given))
             except InputError as problem:
                 raise entry.error(f"{what}: {problem}") from None
-            stated = {**one.stated, way.word: str(number)}
-            which = ", ".join(filter(None, (one.replicate, f"{way.word} {number}")))
-            found.append(Input(WORKLOAD, name, stated, None, words, settings, {"from": one}, one.platform, which))
+            made_of = Input(WORKLOAD, name, one.stated, None, words, settings, {"from": one}, one.platform)
+            if way.together:
+                found.append(replace(made_of, replicate=one.replicate, windows=number))
+            else:
+                which = ", ".join(filter(None, (one.replicate, f"{way.word} {number}")))
+                found.append(replace(made_of, replicate=which, stated={**one.stated, way.word: str(number)}))
         return found
 
     def _file(self, kind: str, name: str, entry: Entry, what: str, platform: Input | None = None) -> Input:

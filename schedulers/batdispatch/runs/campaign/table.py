@@ -1,8 +1,8 @@
 """The results of a campaign as one tidy table, and the times that its cells took as another one.
 
-``results.parquet`` has a row for each cell of the file, in its order: names, what the file states, and what came out,
-each in a column; units stand in the schema. Nothing in it was measured by a clock, unless decisions took measured time,
-so that the same campaign gives the same bytes. ``timings.parquet`` has what was measured.
+``results.parquet`` has a row for each cell of the file, in its order, and for each window of one: names, what the file
+states, and what came out, each in a column; units stand in the schema. Nothing in it was measured by a clock, unless
+decisions took measured time, so that the same campaign gives the same bytes. ``timings.parquet`` has what was measured.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
             "part": cell.part,
             "platform": cell.platform.name,
             "workload": cell.workload.name,
-            "replicate": cell.workload.replicate or f"run seed {cell.spec.seed}",
+            "replicate": cell.workload.replicate,
             "dispatcher": cell.dispatcher.name,
             "seed": cell.spec.seed,
             "cell": key,
@@ -83,19 +83,16 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
             "setting": cell.stated,
         }
         row |= {f"{table}.{name}": text for table, stated in tables.items() for name, text in stated.items()}
-        timing = dict(row)
-        if key not in failures:
-            if key not in read:
-                read[key] = read_cell(plan.places.cell(key) / RESULT)
-            came, took = outcome(read[key])
-            row |= came
-            timing |= took
-        row["failure"] = failures.get(key)
-        results.append(row)
-        timings.append(timing)
+        if key not in failures and key not in read:
+            read[key] = read_cell(plan.places.cell(key) / RESULT)
+        for place, which in enumerate(_windows(row, cell.workload.windows)):
+            came, took = outcome(read[key], place) if key in read else ({}, {})
+            results.append({**which, **came, "failure": failures.get(key)})
+            timings.append({**which, **took})
     starved = starved_columns(plan.places.cell(row["cell"]) for row in results if row["failure"] is None)
     for row in results:
-        row |= starved.get(plan.places.cell(row["cell"]), {})
+        if counts := starved.get(plan.places.cell(row["cell"])):
+            row |= counts[place_in_run(row, counts)]
     about = {"batdispatch:campaign": plan.campaign.name, "batdispatch:title": plan.campaign.title}
     own = plan.places.own
     _write(own / TIMINGS, timings, about)
@@ -103,9 +100,34 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
     return own / RESULTS
 
 
-def outcome(found: CellResult) -> tuple[Row, Row]:
-    """Return what a run's row of the results has of its result.json, and what its row of the timings has."""
-    metrics = (found.workload.counted or found).metrics
+def _windows(row: Row, count: int) -> list[Row]:
+    """Return the rows of a cell: one, or one for each of its windows."""
+    if not count:
+        return [row | {"replicate": row["replicate"] or f"run seed {row['seed']}"}]
+    before = f"{row['replicate']}, " if row["replicate"] else ""
+    return [row | {"replicate": f"{before}window {place}", "workload.window": str(place)} for place in range(count)]
+
+
+def place_in_run(row: Row, parts: Sequence[object]) -> int:
+    """Return which of the parts of its run a row is about.
+
+    Raises:
+        ValueError: it is about none of them.
+    """
+    place = int(row["replicate"].rpartition("window ")[2]) if len(parts) > 1 else 0
+    if not 0 <= place < len(parts):
+        raise ValueError(f"its run has no {row['replicate']}")
+    return place
+
+
+def outcome(found: CellResult, place: int) -> tuple[Row, Row]:
+    """Return what a run's row of the results has of its result.json, and what its row of the timings has.
+
+    Args:
+        found: what the run's result.json says.
+        place: which of its rows; of windows of one run, the number of the window.
+    """
+    metrics = (found.workload.parts[place] or found).metrics
     measured = {name for name in metrics if _is_measured(name)}
     row: Row = {name: value for name, value in metrics.items() if name not in measured}
     row |= {f"attempts.{name}": value for name, value in _flat(found.attempts)}

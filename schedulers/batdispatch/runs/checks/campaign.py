@@ -14,7 +14,7 @@ from batdispatch.results.runs import read_result
 from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.campaign.leftovers import NEEDS, read_needs
 from batdispatch.runs.campaign.plan import Places
-from batdispatch.runs.campaign.table import NAMES, Row, outcome, read_all_rows, read_cell
+from batdispatch.runs.campaign.table import NAMES, Row, outcome, place_in_run, read_all_rows, read_cell
 from batdispatch.runs.checks.names import belied_name
 
 KIND = "table"
@@ -62,9 +62,16 @@ def check_campaign(folder: Path) -> Iterator[Violation]:
         digests = [result.input_digests.get(name) for name in ("platform", "workload")]
         if inputs.setdefault(_place(row), digests) != digests:
             yield Violation(KIND, f"{about}: its run has another platform or workload than others of its place")
-        figures = outcome(read_cell(cell / RESULT))[0] | starved[cell]
-        for said in (*_names(row, result.settings), *_figures(row, figures)):
-            yield Violation(KIND, f"{about}: {said}")
+        said = [*_names(row, result.settings)]
+        try:
+            place = place_in_run(row, result.workload.parts)
+        except ValueError as problem:
+            said.append(str(problem))
+        else:
+            counts = starved[cell][place] if starved[cell] else {}
+            said += _figures(row, outcome(read_cell(cell / RESULT), place)[0] | counts)
+        for text in said:
+            yield Violation(KIND, f"{about}: {text}")
 
 
 def _missing(folder: Path, rows: list[Row]) -> Iterator[Violation]:
@@ -90,6 +97,9 @@ def _names(row: Row, settings: Mapping[str, Any]) -> Iterator[str]:
     if said := belied_name(str(row["dispatcher"]), settings):
         yield said
     options = {f"dispatcher.{key}": text for key, text in part(settings, "options").items()}
+    window = row.get("workload.window")
+    if window is not None and f"window {window}" != row["replicate"].rpartition(", ")[2]:
+        yield f"workload.window is {window}"
     expected = {"seed": settings.get("seed"), **options}
     for name, found in row.items():
         stated = name == "seed" or name.startswith("dispatcher.")

@@ -13,7 +13,7 @@ from batdispatch.report.replicates.facts import Facts, read_facts
 from batdispatch.report.replicates.table import DISPATCHER, REPLICATE, WORKLOAD
 from batdispatch.results.runs import jobs_file, read_result
 from batdispatch.runs.checks.names import belied_name
-from batdispatch.runs.replicates import RUNS, TABLE, read_runs, table_of
+from batdispatch.runs.replicates import RUNS, TABLE, WHOLE, read_runs, table_of
 
 KIND = "table"
 
@@ -29,25 +29,38 @@ def check_replicates(folder: Path) -> Iterator[Violation]:
     if (asked := _count_of(facts)) not in (None, len(names)):
         yield Violation(KIND, f"there are {len(names)} replicates, and the command made {asked}")
     given = {name: text or name for name, text, _ in facts.who}
+    is_whole = (folder / RUNS / WHOLE).is_dir()
+    places = [folder / RUNS / name for name in ([WHOLE] if is_whole else (each.replace(" ", "-") for each in names))]
     dispatchers = []
     for name in dict.fromkeys(table[DISPATCHER]):
-        runs = [_run_of(folder / RUNS / each.replace(" ", "-"), given.get(name, name)) for each in names]
-        dispatchers.append((name, [run or folder / "no-such-run" for run in runs]))
+        runs = [_run_of(place, given.get(name, name)) for place in places]
+        found = [run or folder / "no-such-run" for run in runs]
+        dispatchers.append((name, found * len(names) if is_whole else found))
         for run in filter(None, runs):
             if said := belied_name(name, read_result(run).settings):
                 yield Violation(KIND, f"{run.relative_to(folder)}: {said}")
-    yield from _inputs(names, [runs for _, runs in dispatchers])
+    yield from _windows(names, dispatchers[0][1][0]) if is_whole and dispatchers else ()
+    yield from _inputs(names[: len(places)], [runs[: len(places)] for _, runs in dispatchers])
     workload = next(iter(table[WORKLOAD]), "")
-    found, expected = (folder / TABLE).read_bytes(), table_of(workload, names, dispatchers)
-    for number, (one, other) in enumerate(zip(_lines(found), _lines(expected), strict=False), start=1):
+    told, expected = (_lines(text) for text in ((folder / TABLE).read_bytes(), table_of(workload, names, dispatchers)))
+    for number, (one, other) in enumerate(zip(told, expected, strict=False), start=1):
         if one != other:
             yield Violation(KIND, f"line {number} is {one[:200]!r}, its run gives {other[:200]!r}")
-    if len(_lines(found)) != len(_lines(expected)):
-        yield Violation(KIND, f"{len(_lines(found))} lines, the runs give {len(_lines(expected))}")
+    if len(told) != len(expected):
+        yield Violation(KIND, f"{len(told)} lines, the runs give {len(expected)}")
 
 
 def _lines(content: bytes) -> list[str]:
     return content.decode(errors="replace").splitlines()
+
+
+def _windows(names: list[str], run: Path) -> Iterator[Violation]:
+    """Yield where the windows of a run of the whole workload are not as many as the replicates, or stand twice."""
+    windows = [(one.begin, one.end) for one in read_result(run).workload.windows] if jobs_file(run) else []
+    if windows and len(windows) != len(names):
+        yield Violation(KIND, f"there are {len(names)} replicates, and the runs count {len(windows)} windows")
+    if len(set(windows)) < len(windows):
+        yield Violation(KIND, "two windows of the runs are the same")
 
 
 def _inputs(names: list[str], dispatchers: list[list[Path]]) -> Iterator[Violation]:

@@ -188,6 +188,9 @@ def differences(one: Any, other: Any, name: str) -> Iterator[tuple[str, Any, Any
     if isinstance(one, dict) and isinstance(other, dict):
         for key in sorted({*one, *other}):
             yield from differences(one.get(key), other.get(key), f"{name}.{key}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (each, its) in enumerate(zip(one, other, strict=True)):
+            yield from differences(each, its, f"{name}.{place}")
     elif isinstance(one, float) and isinstance(other, float):
         if not math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-6):
             yield name, one, other

@@ -99,7 +99,7 @@ def _compared(pair: Pair | None, aim: Aim) -> str:
         return "1" if aim.way == "ratio" else "0"
     if pair.effect is None:
         return "n/a"
-    return pair.effect.text() + ("*" if pair.apart else "")
+    return aim.effect(pair.effect) + ("*" if pair.apart else "")
 
 
 def _board(standing: BoardStanding) -> str:
