@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from batdispatch.results.statistics.estimate import Estimate
 
@@ -28,7 +27,10 @@ Quantile = Callable[[float], float]
 
 def student_quantile(freedom: float) -> float:
     """Return the 97.5 % quantile of Student's distribution with so many degrees of freedom, at least 1."""
-    return float(stats.t.ppf(0.975, freedom))
+    # Where it is used: a report of few jobs has no interval. It is what `scipy.stats` asks, and takes a tenth as long.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.975))
 
 
 def half_width(values: Values, quantile: Quantile = student_quantile, size: float | None = None) -> float:
@@ -67,6 +69,8 @@ def differs_from_zero(values: Values, size: float) -> float:
         values: at least two.
         size: how many independent values they are worth, above 1, see `dependence`.
     """
+    from scipy.special import stdtr
+
     spread = float(np.std(values, ddof=1)) / math.sqrt(size)
     mean = abs(float(np.mean(values)))
-    return float(2 * stats.t.sf(mean / spread, size - 1)) if spread else float(mean == 0)
+    return float(2 * stdtr(size - 1, -mean / spread)) if spread else float(mean == 0)
