@@ -1,15 +1,15 @@
-"""Compiled kernels beside the same algorithm in C++, and whole runs.
+"""Compiled kernels beside the same algorithm in C++; `table.py` times whole runs.
 
-Usage: ``python benchmarks/compiled.py [--log LOG.swf.xz ...] [--check] [--reading] [--runs] [--plans]
+Usage: ``python benchmarks/compiled.py [--log LOG.swf.xz ...] [--check] [--reading] [--plans]
 [--conservative JOBS] [--overloaded JOBS] [--large JOBS]``
 
 For each log and each of fcfs and easy, with both reservations and two orderings that change over time: CPU-seconds of
 the kernel; and of `benchmarks/easy_counts.cpp` (built with g++ -O2 where there is one; it writes no files and checks
 nothing), which must start all jobs at the same times. ``--check`` compares jobs.csv byte for byte with that of the
 dispatcher in Python. ``--reading`` times the reading of the log as a workload in JSON, and adds it to the kernel's
-time. ``--runs`` times whole runs of the command, from the start of Python to result.json. ``--plans`` times
-conservative on the logs as well. ``--conservative``, ``--overloaded`` and ``--large`` draw workloads: so many jobs for
-conservative at load 0.9 on 240 hosts and at load 1.2 on 1,024, and for easy at load 0.9 on 158,976.
+time. ``--plans`` times conservative on the logs as well. ``--conservative``, ``--overloaded`` and ``--large`` draw
+workloads: so many jobs for conservative at load 0.9 on 240 hosts and at load 1.2 on 1,024, and for easy at load 0.9 on
+158,976.
 
 All CPU times are also given as on a machine where the loop of `benchmarks/yardstick.py` does 140,000 jobs of the first
 log per CPU-second, which is timed before and after: absolute times differ from hour to hour.
@@ -122,15 +122,6 @@ def check(kernel: tuple[str, dict[str, str]], workload: Workload, hosts: int) ->
         )
 
 
-def whole_run(kernel: tuple[str, dict[str, str]], platform: Path, workload: Path, folder: Path, slower: float) -> None:
-    """Print what the command takes, from the start of Python to its end."""
-    words = ["run", "--platform", str(platform), "--workload", str(workload)]
-    words += ["--dispatcher", kernel[0], "--no-record", "--compiled", "always"]
-    words += [word for key, value in kernel[1].items() for word in ("--set", f"{key}={value}")]
-    taken, _, memory, _ = command(*words, "--out", str(folder / "run"))
-    print(f"  whole run of {kernel[0]}: {taken:.2f} CPU-s, scaled {taken / slower:.2f}, peak {memory:.0f} MB")
-
-
 def drawn(count: int, hosts: int, load: float) -> Workload:
     """Return random jobs: sizes and run times over orders of magnitude, walltimes of one to five times those."""
     random = np.random.default_rng(1)
@@ -169,7 +160,6 @@ def main() -> None:
     parser.add_argument("--log", type=Path, nargs="*", default=[])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--reading", action="store_true")
-    parser.add_argument("--runs", action="store_true")
     parser.add_argument("--plans", action="store_true")
     parser.add_argument("--conservative", type=int, default=0)
     parser.add_argument("--overloaded", type=int, default=0)
@@ -186,9 +176,8 @@ def main() -> None:
             hosts = workload.nb_res or 1
             print(f"{workload.name}: {len(workload.jobs):,} jobs, {hosts:,} hosts")
             path, reading = folder / "w.json", 0.0
-            if options.reading or options.runs:
-                write_workload(workload, path)
             if options.reading:
+                write_workload(workload, path)
                 reading = seconds_to_read(path)
                 print(f"  reading JSON: {reading:.3f} CPU-s, scaled {reading / slower:.3f}")
             for kernel in [*ORDERS, PLANS] if options.plans else ORDERS:
@@ -206,10 +195,6 @@ def main() -> None:
                 print(line, flush=True)
                 if options.check:
                     check(kernel, workload, hosts)
-            if options.runs:
-                site = platform_of(hosts, folder)
-                for kernel in ORDERS[:2]:
-                    whole_run(kernel, site, path, folder, slower)
         for count, hosts, load in ((options.conservative, 240, 0.9), (options.overloaded, 1024, 1.2)):
             if count:
                 taken, _ = seconds_of(PLANS, drawn(count, hosts, load), hosts, 1)
@@ -217,12 +202,8 @@ def main() -> None:
                 print(f", scaled {taken / slower:.1f}", flush=True)
         if options.large:
             workload = drawn(options.large, 158_976, 0.9)
-            path = folder / "large.json"
-            write_workload(workload, path)
             taken, _ = seconds_of(("easy", {}), workload, 158_976)
             print(f"easy, {len(workload.jobs):,} jobs, 158,976 hosts: {taken:.2f} CPU-s, scaled {taken / slower:.2f}")
-            del workload
-            whole_run(("easy", {}), platform_of(158_976, folder), path, folder, slower)
         print(f"yardstick again: {rate(loads[0], loads[0].nb_res or 1):,.0f} jobs per CPU-second")
 
 

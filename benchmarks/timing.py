@@ -40,6 +40,17 @@ def least(call: Callable[[], Value], times: int = 3) -> tuple[float, Value]:
     return min(seconds for seconds, _ in rounds), rounds[-1][1]
 
 
+#: Runs a program and writes down its status and usage. A process of its own, since what a program has used in memory is
+#: told to be at least what the process that started it held then.
+_LAUNCHER = """
+import os, sys
+child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, used = os.wait4(child, 0)
+with open(sys.argv[1], "w") as file:
+    print(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss, file=file)
+"""
+
+
 def process(words: Sequence[str], *, checkout: Path | None = None, folder: Path | None = None) -> Usage:
     """Run a program, with the package of a checkout if one is named; what it says against a failure is shown.
 
@@ -47,18 +58,19 @@ def process(words: Sequence[str], *, checkout: Path | None = None, folder: Path 
         SystemExit: it failed.
     """
     environment = os.environ if checkout is None else {**os.environ, "PYTHONPATH": str(checkout / "schedulers")}
-    began = time.perf_counter()
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        child = subprocess.Popen(words, env=environment, cwd=folder, stdout=output, stderr=errors)
-        _, status, used = os.wait4(child.pid, 0)
-        wall = time.perf_counter() - began
-        child.returncode = os.waitstatus_to_exitcode(status)
+        with tempfile.NamedTemporaryFile("r") as usage:
+            launch = [sys.executable, "-S", "-E", "-c", _LAUNCHER, usage.name, *words]
+            began = time.perf_counter()
+            subprocess.run(launch, env=environment, cwd=folder, stdout=output, stderr=errors, check=True)
+            wall = time.perf_counter() - began
+            status, cpu, memory = usage.read().split()
         output.seek(0)
         errors.seek(0)
-        if child.returncode:
-            raise SystemExit(f"{' '.join(words)} ended with {child.returncode}:\n{errors.read()}")
+        if int(status):
+            raise SystemExit(f"{' '.join(words)} ended with {status}:\n{errors.read()}")
         # Linux counts in KiB.
-        return Usage(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024 / 1e6, output.read())
+        return Usage(float(cpu), wall, int(memory) * 1024 / 1e6, output.read())
 
 
 def command(*words: str, checkout: Path | None = None) -> Usage:

@@ -11,10 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from batdispatch.engines.compiled.files import JobRows
 from batdispatch.engines.compiled.foresight import Foresight
 from batdispatch.engines.compiled.plan import Plan
 from batdispatch.engines.compiled.queue_order import Beside, Order
 from batdispatch.engines.compiled.state import State
+from batdispatch.inputs.workloads.text_columns import WorkloadText
 from batdispatch.native import library
 from batdispatch.native.record import Record, pointer_to
 from batdispatch.parts.rollouts.kernel import Rollout
@@ -29,6 +31,8 @@ KINDS = {
     "int32_t *": np.int32,
     "uint64_t *": np.uint64,
     "double *": np.float64,
+    "uint8_t *": np.uint8,
+    "int8_t *": np.int8,
     # Pairs of a double and an int64_t.
     "Expectation *": np.float64,
     # Of three.
@@ -57,6 +61,7 @@ def fields_in(source: str, name: str) -> dict[str, object]:
     [
         *[("state.h", State), ("plan.h", Plan), ("rollout.c", Rollout)],
         *[("queue_order.h", Order), ("easy_beside.h", Beside), ("foresight.h", Foresight)],
+        *[("job_rows.c", JobRows), ("workload_text.c", WorkloadText)],
     ],
 )
 def test_structures_have_the_same_fields_in_the_same_order(source: str, record: type[Record]) -> None:

@@ -51,8 +51,9 @@ class Platform:
         self._given = roles.given
         key = sort_key(batsim)
         names = sorted((name for name in layout.hosts if name != roles.master), key=key)
-        compute = [name for name in names if roles.of(name) == "compute_node"]
-        storage = [name for name in names if roles.of(name) == "storage"]
+        stores = roles.storage()
+        compute = [name for name in names if name not in stores]
+        storage = [name for name in names if name in stores]
         self.hosts: tuple[PlatformHost, ...] = tuple(layout.hosts[name] for name in compute + storage)
         self.speeds: NDArray[np.float64] = np.array([host.speed for host in self.hosts], dtype=np.float64)
         for host in self.hosts[: len(compute)]:

@@ -74,6 +74,10 @@ class Roles:
         """Return the role of a host."""
         return self._roles.get(name, "compute_node")
 
+    def storage(self) -> set[str]:
+        """Return the hosts that store."""
+        return {name for name, role in self._roles.items() if role == "storage"}
+
     def _fail(self, message: str, place: str) -> NoReturn:
         raise InputError(message, source=self._source, place=place)
 

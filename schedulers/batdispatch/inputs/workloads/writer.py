@@ -57,10 +57,9 @@ def _batsim5_form(name: str, workload: Workload, sizes: batsim5.Sizes) -> dict[s
     return batsim5.write_profile(name, profile, sizes, source=str(workload.path))
 
 
-def _found_from(path: Path, workload: Workload, profile: dict[str, Any]) -> dict[str, Any]:
-    """Return a profile whose trace, which stands relative to the workload's file, is found from another one."""
+def _found_from(after: Path, before: Path, profile: dict[str, Any]) -> dict[str, Any]:
+    """Return a profile whose trace, which stands relative to one folder, is found from another one."""
     field = _TRACES.get(profile["type"])
-    before, after = workload.path.resolve().parent, path.resolve().parent
     if field is None or before == after or Path(profile[field]).is_absolute():
         return profile
     return {**profile, field: os.path.relpath(before / profile[field], after)}
@@ -87,7 +86,8 @@ def write_workload(workload: Workload, path: str | Path, *, batsim: Literal[4, 5
     five = batsim == 5 or batsim5.is_batsim5(workload.profiles)
     sizes = batsim5.sizes_of(((job.profile, job.units) for job in workload.jobs), workload.profiles) if five else {}
     form, fields_of = (_batsim5_form, _batsim5_fields) if batsim == 5 else (_batsim4_form, job_fields)
-    profiles = {name: _found_from(Path(path), workload, form(name, workload, sizes)) for name in workload.profiles}
+    before, after = workload.path.resolve().parent, Path(path).resolve().parent
+    profiles = {name: _found_from(after, before, form(name, workload, sizes)) for name in workload.profiles}
     digest = hashlib.sha256()
     with replace_file(path, digest) as stream:
         stream.write(b"{\n")
