@@ -62,6 +62,7 @@ def test_rows_of_jobs_are_those_of_the_engine_in_python(listed: list[tuple], roo
         end=start + np.array(run),
         hosts=allocations,
         metadata=[""] * len(ids),
+        joules=np.full(len(ids), -1.0),
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         figures = times_of(ended)
