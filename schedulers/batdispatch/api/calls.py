@@ -22,12 +22,14 @@ from batdispatch.core.line.settings import named_with
 from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.slurm.scheduling import with_conf
+from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
 from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
 from batdispatch.runs.families import FAMILIES, check_names
 from batdispatch.runs.inputs import GivenPlatform, GivenWorkload, Inputs
 from batdispatch.runs.listener import Listener
+from batdispatch.runs.log_run import write_log_run
 from batdispatch.runs.run import build, execute
 from batdispatch.runs.spec import RunSpec, with_shell
 
@@ -133,6 +135,7 @@ def compare(
     explain: bool = True,
     words: str = "",
     listener: Listener | None = None,
+    with_log: bool = False,
     **settings: Any,
 ) -> Comparison | Replication:
     """Simulate a workload under several dispatchers, side by side.
@@ -153,6 +156,7 @@ def compare(
         explain: whether that report says why jobs waited.
         words: the command that does this, for the page over replicates; empty: there is none.
         listener: as for `run`.
+        with_log: whether what really happened, by the log, stands beside the runs.
         settings: as for `run` and, with replicates, as options of ``batdispatch compare`` (``replicate_by``,
             ``window``, ``slice_jobs``, ``weeks``, ``baseline``, ...).
 
@@ -163,10 +167,12 @@ def compare(
     chosen = {name: settings.pop(name) for name in REPLICATION.keys() & settings.keys()}
     call = Call(workload, platform, out, listener, settings, processes=processes, fresh=fresh)
     who = _replication(replicates, chosen)
+    if with_log and (who is not None or not call.inputs.is_log):
+        raise InputError("is for logs, without --replicates", source="option --with-log")
     if who is not None:
         return _on_replicates(call, dispatchers, who, texts_of(options), words)
     extras.check("report" if report else None, "the report", also=" (or leave it out: --no-report)")
-    comparison = _side_by_side(call, with_common(_entrants(dispatchers), texts_of(options)), report, explain)
+    comparison = _side_by_side(call, with_common(_entrants(dispatchers), texts_of(options)), report, explain, with_log)
     for label, run in comparison.items():
         for warning in run.warnings:
             call.listener.warn(f"{label}: {warning}")
@@ -196,11 +202,13 @@ def replicate(
     return compare(workload, dispatchers, replicates=count, **more)
 
 
-def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain: bool) -> Comparison:
+def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain: bool, with_log: bool) -> Comparison:
     """Make one run of each dispatcher on the whole workload, and the report if it is wanted."""
     specs = [call.base(dispatcher=one.name, options=one.options) for one in entrants]
 
     def conclude(folders: list[Path], failures: dict[str, str]) -> None:
+        if folders and with_log and call.imported is not None:
+            folders.append(write_log_run(call.imported, call.inputs.platform, call.folder))
         if folders and report:
             from batdispatch.report.page import write_report
             from batdispatch.runs.workers import workers_beside
@@ -363,6 +371,8 @@ class Call:
     ) -> None:
         chosen, reading = divide(settings, RUN, LOG)
         self.processes, self.fresh = processes or PROCESSES, fresh
+        #: What was made of the log, once `prepare` has ended.
+        self.imported: ImportResult | None = None
         self.named = out is not None
         self.keep = None if out is not None else TemporaryDirectory(prefix="batdispatch-", ignore_cleanup_errors=True)
         self.folder = checked_folder(self.keep.name if out is None and self.keep is not None else str(out))
@@ -384,7 +394,7 @@ class Call:
 
     def prepare(self) -> None:
         """Write the inputs that are to be made."""
-        self.inputs.prepare(self.listener)
+        self.imported = self.inputs.prepare(self.listener)
 
 
 def _entrant(dispatcher: str | Dispatcher, options: Mapping[str, Any]) -> Entrant:

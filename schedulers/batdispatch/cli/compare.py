@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 from msgspec.structs import asdict
 
-from batdispatch.cli.groups import Command
+from batdispatch.cli.groups import Command, option
 from batdispatch.cli.logs import log_options, refuse_log_options
 from batdispatch.cli.messages import Terminal, json_text, quiet_option, show
 from batdispatch.cli.options import options, refuse
@@ -23,6 +23,7 @@ from batdispatch.cli.outputs import (
     report_option,
 )
 from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.runs.comparison_options import CapacityOptions, ComparisonOptions
 from batdispatch.runs.spec import REAL_BATSIM, RunSpec
@@ -49,6 +50,12 @@ _SILENT = ("processes", "fresh", "as_json", "explain", "record", "report", "quie
 @out_option("comparison")
 @report_option
 @explain_option
+@option(
+    "--with-log",
+    section=RESULTS,
+    is_flag=True,
+    help="Put what really happened, as the log tells it, beside the runs: in the table, the report and DIR/the-log.",
+)
 @options(RunSpec, leave=("dispatcher", *REAL_BATSIM), needed=False, texts=_TEXTS)
 @log_options
 @fresh_option("command and inputs")
@@ -65,6 +72,7 @@ def command(
     out: Path,
     report: bool,
     explain: bool,
+    with_log: bool,
     fresh: bool,
     processes: int,
     as_json: bool,
@@ -122,6 +130,7 @@ def command(
             fresh=fresh,
             report=report,
             explain=explain,
+            with_log=with_log,
             words=given_words(),
             listener=Terminal(progress.tell),
         )

@@ -38,7 +38,7 @@ def command(shown: ExplainWaitOptions, run: Path, job: str, as_json: bool) -> No
     from batdispatch.explain.run_parts import placement_of, predictions_of
     from batdispatch.explain.wait_causes import explain, find_recording
     from batdispatch.explain.witness import witness_of
-    from batdispatch.explain.words import in_words
+    from batdispatch.explain.words import dates_of_job, in_words
     from batdispatch.results.runs import read_result
     from batdispatch.results.sites import machine_of
 
@@ -58,7 +58,9 @@ def command(shown: ExplainWaitOptions, run: Path, job: str, as_json: bool) -> No
         known = {rejection.job: rejection.reason for rejection in result.rejected}
         reason = known.get(explanation.job) or explanation.reason
         explanation = msgspec.structs.replace(explanation, reason=reason)
+    dates = result.workload.dates
     if as_json:
-        click.echo(json_text({"recording": str(recording), **msgspec.to_builtins(explanation)}))
+        told = {} if dates is None else {"dates": {"zone": dates.zone, **dates_of_job(explanation, dates)}}
+        click.echo(json_text({"recording": str(recording), **msgspec.to_builtins(explanation), **told}))
     else:
-        click.echo("\n".join(in_words(explanation, limit=shown.limit)))
+        click.echo("\n".join(in_words(explanation, limit=shown.limit, dates=dates)))

@@ -10,6 +10,7 @@ from batdispatch.core.line.hindsight import plain
 from batdispatch.core.machine.machine import WHOLE_HOST
 from batdispatch.explain.records import BUSY, WALLTIMES, Explanation, Holder, Line, Overtaker, Phase
 from batdispatch.explain.view import NODE
+from batdispatch.inputs.workloads.dates import LogDates
 from batdispatch.parts.placement.factory import names_of
 from batdispatch.results.numbers import duration
 
@@ -139,12 +140,13 @@ def held_by(holder: Holder, only: Iterable[str]) -> tuple[str, str, str]:
     return holder.job, amounts(holder.amounts, only), times
 
 
-def in_words(explanation: Explanation, *, limit: int) -> Iterator[str]:
+def in_words(explanation: Explanation, *, limit: int, dates: LogDates | None = None) -> Iterator[str]:
     """Yield the lines that say what held a job.
 
     Args:
         explanation: of the job.
         limit: most phases and most overtaking jobs shown.
+        dates: of the run's clock; None: it has none.
     """
     x = explanation
     walltime = "" if x.walltime is None else f" for at most {plain(x.walltime)} s"
@@ -154,6 +156,9 @@ def in_words(explanation: Explanation, *, limit: int) -> Iterator[str]:
     before = f", {plain(x.ahead)} waiting before it" if x.ahead else ", none waiting before it"
     yield f"submitted at {plain(x.submission)}{by}{before}"
     yield _outcome(x)
+    if dates is not None:
+        times = ", ".join(f"{what} {text}" for what, text in dates_of_job(x, dates).items())
+        yield f"by the site's clock, {dates.zone}: {times}"
     if x.attempts:
         yield f"other segments of the job: {', '.join(x.attempts)}"
     if not x.phases:
@@ -182,6 +187,14 @@ def in_words(explanation: Explanation, *, limit: int) -> Iterator[str]:
         yield f"{many(len(x.phases) - len(shown), 'shorter phase')}, {plain(left)} s in all"
     yield from _overtaken(x, limit)
     yield from _said(x, limit)
+
+
+def dates_of_job(x: Explanation, dates: LogDates) -> dict[str, str]:
+    """Return when a job was submitted, started and ended, as dates of its site, as far as that is known."""
+    moments = {"submitted": x.submission, "started" if x.outcome not in ("waiting", "rejected") else x.outcome: x.until}
+    if x.end is not None:
+        moments["ended"] = x.end
+    return {what: dates.text(moment) for what, moment in moments.items()}
 
 
 def _outcome(x: Explanation) -> str:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Largest result.json read, in bytes.
 MAX_BYTES = 1 << 28
+#: Name of the folder in which a log stands beside simulations of it, as `runs.log_run` writes it.
+THE_LOG = "the-log"
 #: Says, of the jobs that count, how many still waited when they were no longer watched.
 STILL_WAITING = "still_waiting"
 _PREFIXES = ("", "out_")

@@ -31,6 +31,10 @@ class LogDates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     begin: float
     zone: str = "UTC"
 
+    def text(self, moment: float) -> str:
+        """Return a moment of the workload's clock, s, as a date and time of the zone."""
+        return datetime.fromtimestamp(moment + self.begin, ZoneInfo(self.zone)).isoformat(" ", "seconds")
+
     def offsets(self, first: float, last: float) -> list[tuple[float, float]]:
         """Return from when on local time is ahead of UTC by how much: (moment on the workload's clock, offset), in s.
 

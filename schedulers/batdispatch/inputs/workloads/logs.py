@@ -53,6 +53,8 @@ class LogJob(msgspec.Struct, kw_only=True, gc=False):
     extra: dict[str, Any] = {}
     #: Whether the log says that its time limit ended it.
     killed: bool = False
+    #: Names of its nodes, as Slurm writes them; empty: not told.
+    nodes: str = ""
     #: What other jobs of the log had to do before this one.
     dependencies: tuple[Dependency, ...] = ()
 
@@ -74,6 +76,8 @@ class LogInfo(msgspec.Struct):
     overruns: Overruns = msgspec.field(default_factory=Overruns)
     #: When each job of the workload started in the log, s on the workload's clock, float64 [job]; nan: unknown.
     starts: NDArray[np.float64] = msgspec.field(default_factory=lambda: np.zeros(0))
+    #: Names of the nodes of each job of the workload, by its id, as Slurm writes them; jobs may be missing.
+    nodes: dict[str, str] = {}
     #: How `hosts` is known, in words.
     why: str = ""
     #: Whether times are seconds since 1970: ``UnixStartTime`` of `about`, as SWF has it, is 0.
@@ -194,6 +198,7 @@ def assemble(
     if origin < 0 or taken[0][0].submission < 0:
         raise InputError("a job is submitted before time 0", source=str(source), place=f"job {taken[0][0].id}")
     info.starts = np.array([job.start for job, _ in taken]) - origin
+    info.nodes = {job.id: job.nodes for job, _ in taken if job.nodes}
     if info.dated:
         info.about.setdefault("UnixStartTime", 0)
     workload = _build(taken, origin, options, report, info.overruns)

@@ -208,6 +208,7 @@ class _Jobs:
             units=units,
             demand=demand,
             extra=extra,
+            nodes="" if stay is None else stay.nodes,
         )
 
     # ------------------------------------------------------------------ who waits for whom

@@ -10,7 +10,7 @@ from pathlib import Path
 from batdispatch.audit.findings import Violation
 from batdispatch.core import extras
 from batdispatch.inputs.folders import check_finished
-from batdispatch.results.runs import find_runs, jobs_file
+from batdispatch.results.runs import THE_LOG, find_runs, jobs_file
 
 #: Tables over many runs, as `runs.campaign.table` and `runs.replicates` call them; they import what is large.
 RESULTS, TABLE = "results.parquet", "replicates.csv"
@@ -46,7 +46,12 @@ def _of(path: Path) -> list[Collection]:
         if (folder / RESULTS).is_file() or (folder / TABLE).is_file():
             check_finished(folder)
     many = [folder for folder in (path, *inside) if (folder / RESULTS).is_file() or (folder / TABLE).is_file()]
-    return [_of_many(folder) for folder in many] or [Collection(find_runs([path]))]
+    return [_of_many(folder) for folder in many] or [Collection(_simulated(find_runs([path])))]
+
+
+def _simulated(runs: Sequence[Path]) -> list[Path]:
+    """Return the runs without the log beside them, which nobody simulated, and which breaks rules as machines do."""
+    return [run for run in runs if run.name != THE_LOG or len(runs) == 1]
 
 
 def _of_many(folder: Path) -> Collection:
