@@ -62,8 +62,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         paper: its figure; a text where there is none that could be compared.
         ours: what is held against it.
         expected: what holds if the claim does: ``within 15 %`` of the paper's figure, or ``at most``, ``at least``,
-            ``above`` or ``below`` a number (with %: for a change). The last two are undecided if the number is inside
-            the 95 % interval. Empty: the claim is shown without a verdict.
+            ``above`` or ``below`` a number (with %: for a change). It is undecided if the bound is inside the 95 %
+            interval. Empty: the claim is shown without a verdict.
         digits: behind the point.
         why: why the figures differ.
     """
@@ -192,17 +192,14 @@ def judged(claim: Claim, rows: pd.DataFrame) -> Verdict | None:
 def _verdict(claim: Claim, values: Sequence[float]) -> str:
     matched = _EXPECTED.fullmatch(claim.expected)
     assert matched is not None
-    word, number, mean = matched[1], float(matched[2]), float(np.mean(values))
-    if word in ("above", "below"):
-        beyond = (mean - number) * (1 if word == "above" else -1)
-        width = half_width(values)
-        return "holds" if beyond > width else "does not hold" if beyond < -width else "undecided"
+    word, number, mean, width = matched[1], float(matched[2]), float(np.mean(values)), half_width(values)
     if word == "within":
         assert isinstance(claim.paper, int | float)
-        holds = abs(mean / claim.paper - 1) <= number / 100
-    else:
-        holds = mean <= number if word == "at most" else mean >= number
-    return "holds" if holds else "does not hold"
+        mean, width, number = abs(mean / claim.paper - 1), width / abs(claim.paper), number / 100
+    beyond = (mean - number) * (1 if word in ("above", "at least") else -1)
+    if width and abs(beyond) < width:
+        return "undecided"
+    return "holds" if beyond > 0 or (beyond == 0 and word not in ("above", "below")) else "does not hold"
 
 
 def claims_table(claims: Sequence[Claim], rows: pd.DataFrame, *, why: bool = True) -> str:

@@ -42,6 +42,7 @@ COMMANDS = [
     "campaign campaign.yaml --out out --jobs 1",
 ]
 WITH_QUIET = {
+    "export evalys",
     *(" ".join(words.split()[: 2 if words.startswith(("generate", "workload")) else 1]) for words in COMMANDS),
     "demo",
     "leaderboard",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from batdispatch.cli.export_evalys import evalys
 from batdispatch.cli.groups import Group
 from batdispatch.cli.messages import answer
 from batdispatch.cli.outputs import output_option
@@ -60,3 +61,6 @@ def spreadsheet(run: Path, output: Path) -> None:
 
     write_spreadsheet(run, output)
     answer(str(output))
+
+
+command.add_command(evalys)

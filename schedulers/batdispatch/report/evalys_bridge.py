@@ -2,8 +2,8 @@
 
 Used: ``metrics.compute_load`` (right, and quick when it is spared the job sets) for utilisation and queue curves, and
 ``visu.gantt`` for Gantt charts of up to `GANTT_JOBS` jobs (it draws and annotates each rectangle by itself: 2,000 jobs
-take 7 to 25 s). Not used: free_intervals and what builds on it (wrong where events coincide), mean_utilisation over a
-window (fails with pandas 3).
+take 7 to 25 s). Not used: free_intervals of a window and what builds on it (wrong at both ends), mean_utilisation of a
+window (fails with pandas 3); see ``docs/evalys.md``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class _Later(ModuleType):
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
+    """Let evalys neither print nor warn."""
     with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
         yield
@@ -59,7 +60,7 @@ def _quick() -> Iterator[None]:
     if stands_in:
         sys.modules["seaborn"] = _Later("seaborn")
     try:
-        with _quiet():
+        with quiet():
             yield
     finally:
         if stands_in:
@@ -74,7 +75,7 @@ def load_curve(begin: Floats, end: Floats, weight: Floats) -> tuple[Floats, Floa
     """
     if not len(begin):
         return np.zeros(0), np.zeros(0)
-    with _quiet():
+    with quiet():
         from evalys.metrics import compute_load
     frame = pd.DataFrame(
         {
@@ -86,7 +87,7 @@ def load_curve(begin: Floats, end: Floats, weight: Floats) -> tuple[Floats, Floa
             "weight": weight,
         }
     )
-    with _quiet():
+    with quiet():
         load = compute_load(frame, "starting_time", "finish_time", "weight")["load"]
     rounded = load.groupby(np.round(load.index.to_numpy(dtype=np.float64), 6)).last()
     return rounded.index.to_numpy(dtype=np.float64), rounded.to_numpy(dtype=np.float64)

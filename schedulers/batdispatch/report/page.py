@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -90,7 +91,7 @@ def render(
     facts = comparison.inputs(runs)
     curves, drawn = compared_curves(runs, shared), charts(runs, shared)
     # Only now: workers go through the recordings while the pictures are drawn.
-    lost = losses()
+    lost = without_prefix(losses(), runs)
     return page_text(
         "report.html.j2",
         title=title or _title(runs),
@@ -119,8 +120,27 @@ def render(
         rejected=_rejected(runs),
         decisions=_decisions(runs),
         reports=[(run.label, _listed(run.result.report)) for run in runs if run.result.report],
+        folders=[str(run.folder) for run in runs],
         commands=[(run.label, text) for run in runs if (text := _command(run))],
     )
+
+
+def without_prefix(lost: Losses, runs: Sequence[Run]) -> Losses:
+    """Return losses whose jobs are called by their ids alone, if all jobs are of one workload."""
+    workloads = {name for run in runs for name in set(run.columns.workload_name.tolist())}
+    if len(workloads) != 1:
+        return lost
+    prefix = re.compile(rf"\b{re.escape(workloads.pop())}!")
+
+    def plain(text: str) -> str:
+        return prefix.sub("", text)
+
+    losers = [
+        replace(loser, losses=[replace(loss, job=plain(loss.job), why=plain(loss.why)) for loss in loser.losses])
+        for loser in lost.losers
+    ]
+    reasons = {label: {job: plain(why) for job, why in found.items()} for label, found in lost.reasons.items()}
+    return lost._replace(losers=losers, reasons=reasons)
 
 
 def _title(runs: Sequence[Run]) -> str:

@@ -33,6 +33,5 @@ def test_the_readers_browser_finds_the_same_intervals(tmp_path: Path) -> None:
         methods.append(expected.method)
         assert told["mean"] == pytest.approx(expected.value)
         half = None if expected.high is None else expected.high - expected.value
-        # Between whole degrees of freedom the browser interpolates.
-        assert told["off"] == (None if half is None else pytest.approx(half, rel=4e-2))
+        assert told["off"] == (None if half is None else pytest.approx(half))
     assert methods == ["batch means"] * 7 + ["too few values"]

@@ -68,7 +68,7 @@ def test_zoom_to_a_day_and_move_through_time(shown: Page) -> None:
 
 
 def test_find_a_job_and_read_why_it_waited(shown: Page) -> None:
-    dearest = shown.locator("#losses .losses strong").first.inner_text().partition("!")[2]
+    dearest = shown.locator("#losses .losses strong").first.inner_text()
     go(shown, "#explore-name")
     shown.keyboard.type(dearest)
     shown.keyboard.press("Enter")

@@ -9,6 +9,7 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
+from batdispatch.inputs.workloads.dates import LogDates
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.moments import Clock, time_zone
 
@@ -32,6 +33,19 @@ def parse_time(text: str, option: str) -> float:
     if not math.isfinite(value) or "_" in text:
         raise InputError(f"{text!r} is no time, expected seconds or a number with s, m, h, d or w", source=option)
     return value
+
+
+def parse_moment(text: str, option: str, dates: LogDates | None) -> float:
+    """Read a moment on a workload's clock: as `parse_time`, or a date in the zone of its log.
+
+    Raises:
+        InputError: it is neither, or a date although the log had none.
+    """
+    if _DATE.match(text) is None:
+        return parse_time(text, f"option {option}")
+    if dates is None:
+        raise InputError("this workload has no dates, expected seconds or 30d, 2w, ...", source=f"option {option}")
+    return _parse_date(text, dates.zone, f"option {option}") - dates.begin
 
 
 def _parse_date(text: str, zone: str, option: str) -> float:
