@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.parts.solving import Account, Answer, Limits, SolverResult, result_without_solver, run
 from batdispatch.parts.solving.cp_sat import CpSatModel
-from batdispatch.parts.solving.depth_first import DepthFirstModel
+from batdispatch.parts.solving.depth_first import FIRST_STEPS, DepthFirstModel
 from batdispatch.parts.solving.runner import Value
 
 LIMITS = Limits(work=1.0, wall=10.0, seed=3)
@@ -165,6 +165,46 @@ def test_a_depth_first_search_finds_proves_refutes_and_stops() -> None:
     assert (short.status, short.value, short.stopped) == ("UNKNOWN", None, False)
     late = Puzzle().solve(Limits(work=1.0, wall=0.0))
     assert (late.status, late.stopped) == ("UNKNOWN", True)
+
+
+class Slow(Puzzle):
+    """Each step takes some seconds more than the size of the model tells."""
+
+    more = 0.0
+
+    def step_effort(self) -> float:
+        return super().step_effort() + self.more
+
+
+def test_a_search_whose_steps_take_long_ends_at_an_effort_of_ten_limits_and_says_so() -> None:
+    """Here a step is 4 microseconds by the model's size, and the whole search takes some twenty."""
+    quick = Slow()
+    assert not quick.solve(Limits(work=1.0, wall=1e9)).beyond
+    steps = quick.solve(Limits(work=1.0, wall=1e9)).work * quick.rate / sum(quick.size())
+    slow = Slow()
+    slow.more = 0.1
+    cut = slow.solve(Limits(work=0.01 * (FIRST_STEPS + 5), wall=1e9))
+    assert (cut.beyond, cut.stopped, cut.status) == (True, False, "FEASIBLE")
+    assert cut.work * slow.rate / sum(slow.size()) == pytest.approx(5)
+    assert steps > 10, "it had not come to its end"
+    slow.more = 1.0
+    never = slow.solve(Limits(work=0.01, wall=1e9))
+    assert (never.beyond, never.value, never.work) == (True, None, 0.0), "the first propagation alone takes too long"
+
+
+def test_decisions_beyond_their_limit_are_counted_and_told() -> None:
+    account = Account()
+    account.add(1.0, told("FEASIBLE", 9, 9), {"jobs": 5})
+    assert not account.report().keys() & {"beyond_limit", "warnings"}
+    for now in (2.0, 3.0):
+        found = told("FEASIBLE", 9, 9)
+        found.beyond = True
+        account.add(now, found, {"jobs": 5})
+    report = account.report()
+    assert (report["beyond_limit"], len(report["warnings"]), report["fallbacks"]) == (2, 1, 0)
+    assert "2 decisions" in report["warnings"][0]
+    assert [b"beyond_limit" in line for line in account.lines] == [False, True, True]
+    assert "beyond_limit" not in report["means"]
 
 
 def test_an_exception_in_a_depth_first_search_ends_it_and_is_raised() -> None:

@@ -34,7 +34,7 @@ class Account:
         self._counts: dict[str, int] = {}
         self._means: dict[str, tuple[float, int]] = {}
         self._sums: dict[str, int] = {}
-        self._fallbacks = 0
+        self._fallbacks = self._beyond = 0
 
     def add(
         self,
@@ -65,11 +65,14 @@ class Account:
             "work": found.work,
         }
         counts = dict(counters or {})
+        if found.beyond:
+            facts = {**facts, "beyond_limit": 1}
         line = {"now": now, "status": found.status, **figures, **facts, **counts}
         self.lines.append(msgspec.json.encode(line))
         self._counts[found.status] = self._counts.get(found.status, 0) + 1
         self._fallbacks += found.limited or not found.solved
-        for name in (*_MEANS, *facts):
+        self._beyond += found.beyond
+        for name in (*_MEANS, *(fact for fact in facts if fact != "beyond_limit")):
             value = figures[name] if name in figures else facts[name]
             if value is not None:
                 total, number = self._means.get(name, (0.0, 0))
@@ -81,8 +84,14 @@ class Account:
         """Return sums and means for result.json; gap and improvement are means over what was found.
 
         planned: decisions for which a plan was made; statuses: how many of them by the solver's word; fallbacks: how
-        many of them without a solution of the solver, or cut short by the wall-clock limit; skipped: see above.
+        many of them without a solution of the solver, or cut short by the wall-clock limit; skipped: see above. Where
+        there are any, beyond_limit: how many searches ended since their effort came to a multiple of their limit.
         """
+        beyond = {}
+        if self._beyond:
+            times = "1 decision" if self._beyond == 1 else f"{self._beyond:,} decisions"
+            told = f"a search for {times} was ended far beyond its limit, since its steps take that long"
+            beyond = {"beyond_limit": self._beyond, "warnings": [told]}
         return {
             "fallbacks": self._fallbacks,
             "planned": len(self.lines),
@@ -90,4 +99,5 @@ class Account:
             "statuses": dict(sorted(self._counts.items())),
             "means": {name: total / number for name, (total, number) in self._means.items()},
             **self._sums,
+            **beyond,
         }

@@ -2,7 +2,8 @@
 
 The papers of the constraint family solve with it. It has no deterministic time of its own. Its work is counted here in
 the checks that it makes of its limits, at each step of the search and after each 10,000 propagations, times the size of
-the model.
+the model. The work that limits and rules speak of leaves out the first propagation, and what a step takes beyond that
+size. The *effort* counts both, and ends a search at `most` times its limit whatever the rule says.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from typing import Any
 from ortools.constraint_solver import pywrapcp
 
 from batdispatch.parts.solving.runner import Answer, Limits
+
+#: Steps that count for the first propagation of all constraints.
+FIRST_STEPS = 10
 
 
 class DepthFirstModel:
@@ -35,6 +39,8 @@ class DepthFirstModel:
     #: Checks x (variables + constraints) that count as one deterministic second: about as many as take a second of a
     #: processor, which differs between models.
     rate = 1_000_000
+    #: The effort at which a search ends, and from which on no model is searched, as a multiple of its limit.
+    most = 10.0
 
     def __init__(self) -> None:
         self.cp = pywrapcp.Solver(self.name)
@@ -45,6 +51,10 @@ class DepthFirstModel:
     def size(self) -> tuple[int, int]:
         """Return the numbers of variables that make up a solution, and of constraints."""
         return len(self.variables), self.cp.Constraints()
+
+    def step_effort(self) -> float:
+        """Return the deterministic seconds that a step of the search takes, all propagation counted."""
+        return max(sum(self.size()), 1) / self.rate
 
     @abstractmethod
     def search(self) -> Any:
@@ -61,23 +71,29 @@ class DepthFirstModel:
         return spent >= limit
 
     def solve(self, limits: Limits) -> Answer:
-        """Search with one thread. Time: bounded by the limits, but for the first propagation of the constraints."""
+        """Search with one thread. Time: bounded by the limits, and by an effort of `most` times `limits.work`."""
+        step = self.step_effort()
+        most_steps = self.most * limits.work / step - FIRST_STEPS
+        if most_steps < 0:
+            return Answer("UNKNOWN", -math.inf, 0.0, False, None, beyond=True)
         cp = self.cp
         solutions = cp.LastSolutionCollector()
         solutions.Add([*self.variables, self.objective])
         second = self.rate / max(sum(self.size()), 1)
         checks = 0
-        stopped = over = False
+        stopped = over = beyond = False
 
         def best() -> int | None:
             return int(solutions.Value(0, self.objective)) if solutions.SolutionCount() else None
 
         def stop() -> bool:
-            nonlocal checks, stopped, over
+            nonlocal checks, stopped, over, beyond
             try:
                 checks += 1
                 stopped = stopped or cp.WallTime() >= 1000 * limits.wall
                 over = over or stopped or self.enough(checks / second, limits.work, best)
+                beyond = beyond or (not over and checks >= most_steps)
+                over = over or beyond
             except BaseException as problem:
                 self.raised.append(problem)
             return over or bool(self.raised)
@@ -104,5 +120,6 @@ class DepthFirstModel:
             bound=found if found is not None and status == "OPTIMAL" else -math.inf,
             work=checks / second,
             stopped=stopped,
+            beyond=beyond,
             value=None if found is None else lambda variable: int(solutions.Value(0, variable)),
         )

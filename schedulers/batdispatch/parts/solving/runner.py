@@ -45,6 +45,7 @@ class Answer(NamedTuple):
         work: deterministic time spent.
         stopped: whether the wall-clock limit ended the search.
         value: reads the incumbent; None: there is none.
+        beyond: whether the search ended since its effort came to a multiple of the limit, before its rule ended it.
     """
 
     status: str
@@ -52,6 +53,7 @@ class Answer(NamedTuple):
     work: float
     stopped: bool
     value: Value | None
+    beyond: bool = False
 
 
 class Model(Protocol[S_co]):
@@ -81,6 +83,7 @@ class SolverResult(msgspec.Struct, Generic[S], kw_only=True):
         build_seconds, solve_seconds: by the clock that was handed in.
         work: the solver's deterministic time.
         limited: whether the wall-clock safety net ended the search, so that another machine may decide otherwise.
+        beyond: see `Answer`.
     """
 
     solution: S
@@ -94,6 +97,7 @@ class SolverResult(msgspec.Struct, Generic[S], kw_only=True):
     solve_seconds: float = 0.0
     work: float = 0.0
     limited: bool = False
+    beyond: bool = False
 
     @property
     def solved(self) -> bool:
@@ -165,4 +169,5 @@ def run(
         solve_seconds=ended - built,
         work=answer.work,
         limited=answer.stopped,
+        beyond=answer.beyond,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.interleaved_search import InterleavedSearch
-from batdispatch.dispatchers.constraint.models.searched_model import DoublingLimit, SearchedModel
+from batdispatch.dispatchers.constraint.models.searched_model import MOST_DOUBLED, DoublingLimit, SearchedModel
 from batdispatch.parts.solving.runner import Value
 
 
@@ -23,6 +23,7 @@ class NodeWise(SearchedModel):
 
     name = "node-wise"
     rate = 10_000_000
+    most = MOST_DOUBLED
 
     def __init__(self, instance: Instance, plan: Plan) -> None:
         self._limit = DoublingLimit()

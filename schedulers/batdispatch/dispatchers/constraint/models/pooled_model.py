@@ -7,7 +7,7 @@ from typing import Any
 
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.dispatchers.constraint.models.searched_model import DoublingLimit, SearchedModel
+from batdispatch.dispatchers.constraint.models.searched_model import MOST_DOUBLED, DoublingLimit, SearchedModel
 
 
 class PooledModel(SearchedModel):
@@ -20,6 +20,7 @@ class PooledModel(SearchedModel):
     name = "pooled"
     pooled = True
     rate = 300_000
+    most = MOST_DOUBLED
 
     def __init__(self, instance: Instance, plan: Plan) -> None:
         self._limit = DoublingLimit()

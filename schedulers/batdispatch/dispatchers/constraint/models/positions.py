@@ -20,6 +20,8 @@ from batdispatch.dispatchers.constraint.models.searched_model import SearchedMod
 MOST_POSITIONS = 4096
 #: How much longer than its limit PCP'20 searches while it has no solution: 1 s, and four extensions of 0.5 s.
 EXTENSION = 3.0
+#: Deterministic seconds that a step of the search takes for each pair of boxes.
+PAIR_SECONDS = 1.2e-8
 
 Units = Literal["increasing", "different"]
 Backtracking = Literal["all", "starts"]
@@ -102,8 +104,14 @@ class Positions(OnLines, SearchedModel):
                 starts, ys, durations, amounts = boxes[axis]
                 widths, heights = [cp.IntConst(one) for one in durations], [cp.IntConst(one) for one in amounts]
                 cp.Add(cp.NonOverlappingBoxesConstraint(starts, ys, widths, heights))
+        #: Pairs of boxes that may overlap.
+        self._pairs = sum(len(one.starts) ** 2 for one in boxes)
         # The implied cumulative in the direction of time.
         self.pool()
+
+    def step_effort(self) -> float:
+        # A step compares most boxes with each other.
+        return super().step_effort() + self._pairs * PAIR_SECONDS
 
     def search(self) -> Any:
         return InterleavedSearch(

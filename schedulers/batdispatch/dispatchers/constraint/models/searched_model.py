@@ -17,6 +17,8 @@ from batdispatch.parts.solving.runner import Answer, Limits
 
 #: How often HCP'19 and PCP'19 double their limit: from 1 s to 16 s.
 DOUBLINGS = 4
+#: Ten times the last of these limits.
+MOST_DOUBLED = 10.0 * 2**DOUBLINGS
 
 
 class SearchedModel(InstanceModel, DepthFirstModel):
