@@ -83,8 +83,7 @@ class Points:
             idle_until: as the dispatcher inside says, s.
         """
         may_rest = idle_until > -math.inf
-        changed = self.changed
-        if changed:
+        if self.changed:
             self._wake(ledger, None, may_rest=may_rest)
         while self._heap and self._heap[0][0] <= ledger.now + TICK / 2:
             point = heapq.heappop(self._heap)
@@ -97,7 +96,6 @@ class Points:
             segment.flexible.due = segment.flexible.called = math.inf
             yield point[0], segment
             if self.changed:
-                changed = True
                 self._wake(ledger, point, may_rest=may_rest)
         self._looked, self._blocked = ledger.now, math.inf
         fresh, self._fresh = self._fresh, []
@@ -105,7 +103,7 @@ class Points:
             segment = self._segments.get(name)
             if segment is not None and segment.state is SegmentState.WORKING:
                 self._call(ledger, segment, None, may_rest=may_rest)
-        if changed and may_rest and idle_until < math.inf:
+        if may_rest and idle_until < math.inf:
             self._call_for_inner(ledger, idle_until)
 
     def _wake(self, ledger: Ledger, after: Point | None, *, may_rest: bool) -> None:
