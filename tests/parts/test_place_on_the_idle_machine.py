@@ -47,7 +47,7 @@ TOGETHER = [
 ]
 CURVES = ["row-major", "snake", "hilbert"]
 #: Those that any host or node will do for.
-ANYWHERE = ["first-fit", "last-fit", "best-fit", "scarce"]
+ANYWHERE = ["first-fit", "last-fit", "best-fit", "scarce", "consecutive"]
 NETWORKS = ["flat", "ring", "torus", "3-torus", "mesh", "fat tree", "tall tree", "dragonfly"]
 
 
