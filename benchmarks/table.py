@@ -27,6 +27,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 import numpy as np
@@ -101,7 +102,7 @@ def peers(site: Site, cpp: Path | None) -> dict[str, Program]:
     minimal = [sys.executable, "-c", MINIMAL, here, str(site.numbers), str(site.hosts)]
     found: dict[str, Program] = {"minimal Python": lambda: process(minimal)}
     if cpp is not None:
-        words = ["sh", "-c", f"exec {cpp} easy {site.hosts} < {site.numbers} > /dev/null"]
+        words = ["sh", "-c", f"exec {cpp} easy {site.hosts} < {quote(str(site.numbers))} > /dev/null"]
         found["C++"] = lambda: process(words)
     return found
 
