@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from batdispatch.core.errors import InputError
-from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.dates import dates_of
-from batdispatch.results.origins import find_origins
+from batdispatch.results.origins import workload_of
 from batdispatch.results.runs import Run
 
 #: Column of jobs.csv -> column of dates.
@@ -23,7 +19,7 @@ def with_workload(jobs: pd.DataFrame, run: Run) -> pd.DataFrame:
 
     Jobs that the workload does not have, and jobs of which it says nothing, have none. Dates are in UTC.
     """
-    workload = _read(run)
+    workload = workload_of(run.folder, run.result)
     if workload is None:
         return jobs
     told = {job.id: {**job.extra, "user": job.user} for job in workload.jobs}
@@ -37,23 +33,6 @@ def with_workload(jobs: pd.DataFrame, run: Run) -> pd.DataFrame:
         for seconds, date in DATES.items():
             columns[date] = pd.to_datetime(jobs[seconds] + dates.begin, unit="s", utc=True)
     return jobs.assign(**columns)
-
-
-def _read(run: Run) -> Workload | None:
-    path = find_origins(run.folder, run.result).workload
-    if path is None:
-        return None
-    try:
-        workload = _workload(path, path.stat().st_mtime_ns)
-    except InputError:
-        return None
-    return workload if workload.digest == run.result.workload.sha256 else None
-
-
-@lru_cache(maxsize=1)
-def _workload(path: Path, changed: int) -> Workload:
-    """Return the workload that was last changed then; runs of a comparison share one."""
-    return read_workload(path)
 
 
 def _text(value: Any) -> str | None:

@@ -13,7 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import file_digest
+from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.results.runs import Result
 
 
@@ -33,6 +35,24 @@ def find_origins(folder: Path, result: Result) -> Origins:
         find_input(folder, result.workload.path, result.workload.sha256),
         find_input(folder, events, noted) if isinstance(events, str) and isinstance(noted, str) else None,
     )
+
+
+def workload_of(folder: Path, result: Result) -> Workload | None:
+    """Return the workload of a run, if it is still there and is the one that ran; None otherwise."""
+    path = find_origins(folder, result).workload
+    if path is None:
+        return None
+    try:
+        workload = _workload(path, path.stat().st_mtime_ns)
+    except InputError:
+        return None
+    return workload if workload.digest == result.workload.sha256 else None
+
+
+@lru_cache(maxsize=1)
+def _workload(path: Path, changed: int) -> Workload:
+    """Return the workload that was last changed then; runs of a comparison share one."""
+    return read_workload(path)
 
 
 def find_input(folder: Path, noted: str, digest: str) -> Path | None:

@@ -6,10 +6,16 @@ Nothing else knows that some engines are compiled.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.profiles import leaves
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.activities import PLATFORM_TYPES, only_computes
 from batdispatch.engines.choices import Clock, CountEnergy, Energy, UseSimGrid
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
@@ -17,6 +23,8 @@ from batdispatch.engines.simulation import Engine, Outcome, Refusal, Task
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.columns import JobColumns
+from batdispatch.links.foreign import create_any
 from batdispatch.runs import embedded
 from batdispatch.runs.spec import UseCompiled
 
@@ -88,6 +96,45 @@ def _why_not_compiled(task: Task, use: UseCompiled, batsim: str | None) -> str |
     from batdispatch.engines.compiled import reasons
 
     return reasons.why_not(task, FEW if use == "auto" else 0)
+
+
+class KernelSimulation:
+    """Simulations of a dispatcher on equal whole hosts from which only starts are wanted: no files, no messages."""
+
+    def __init__(self, dispatcher: str) -> None:
+        """Make the dispatcher.
+
+        Args:
+            dispatcher: its name, with options in brackets.
+
+        Raises:
+            InputError: there is no such dispatcher, or no kernel decides as it does.
+        """
+        from batdispatch.engines.compiled import applies
+
+        self._dispatcher = create_any(dispatcher, {}, 0)
+        reason = applies.why_never(self._dispatcher, Machine([Host(id=0, name="host")]))
+        if reason is not None:
+            raise InputError(reason, source=f"dispatcher {dispatcher}")
+
+    def starts(self, jobs: JobColumns, hosts: int) -> NDArray[np.float64]:
+        """Return when each job starts, s, float64 [job]; NaN for those that never do.
+
+        Raises:
+            InputError: a job's walltime is one that the kernel does not know.
+            Refusal: the kernel cannot go on.
+        """
+        from batdispatch.engines.compiled import applies
+        from batdispatch.engines.compiled.columns import jobs_of
+        from batdispatch.engines.compiled.simulate import schedule_of
+
+        reason = applies.why_not(self._dispatcher, jobs)
+        if reason is not None:
+            raise InputError(reason, source="the queue")
+        # A dispatcher remembers what it saw.
+        dispatcher = deepcopy(self._dispatcher)
+        assert isinstance(dispatcher, QueueDispatcher)
+        return schedule_of(jobs_of(jobs, dispatcher), np.array([[0, hosts - 1]]), dispatcher).start
 
 
 def counted_energy(asked: Energy, needed: bool) -> CountEnergy | None:

@@ -1,0 +1,131 @@
+"""Coverage and pinball loss of `batdispatch eta`: ``python benchmarks/eta.py LOG [LOG ...] [--moments 500]``.
+
+The truth is a simulation of each log under a dispatcher with a kernel. Moments are drawn evenly over the time of the
+log's second half at which jobs wait, and one waiting job at each of them. As many moments of the first half calibrate;
+behind them, each moment of the second half learns of those before it whose outcome was known by then, as the command
+does of accounts. Rivals: EASY's own plan (all run for their walltimes, nobody comes), the median wait of jobs of like
+size that waited as long already, and the median wait of the last 50 jobs that started. The pinball loss is the mean
+over five levels, in s; a rival that is one number stands for each level.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from batdispatch.inputs.log_options import LogReading
+from batdispatch.inputs.workloads.columns import JobColumns, columns_of
+from batdispatch.runs.engines import KernelSimulation
+from batdispatch.runs.eta.calibration import LEVELS, MOMENTS, calibrate, raw_quantiles, residuals_of
+from batdispatch.runs.eta.futures import Futures
+from batdispatch.runs.eta.queue_moment import History, JobRows, QueueMoment
+from batdispatch.runs.inputs import read_log_as
+
+Floats = np.ndarray
+HEADINGS = (
+    *("| log", "in 50 %", "in 90 %", "width of 50 %, min", "of 90 %", "pinball loss, s", "not calibrate"),
+    *("EASY's plan", "like jobs", "last waits", "loss of the median", "plan", "like", "last", "CPU ms |"),
+)
+
+
+def simulated(log: Path, dispatcher: str, hosts: int | None) -> tuple[History, int]:
+    """Return the jobs of a log as a dispatcher starts them, and the number of hosts."""
+    workload = read_log_as(log, LogReading()).workload
+    columns = columns_of(workload)
+    assert isinstance(columns, JobColumns), columns
+    units = hosts or workload.nb_res
+    assert units is not None
+    start = KernelSimulation(dispatcher).starts(columns, units)
+    end = start + np.minimum(columns.runtime, columns.walltime)
+    users = np.array(columns.users, dtype=object)[columns.user]
+    ids = np.array(columns.ids.tolist(), dtype=object)
+    return History(JobRows(ids, users, columns.units, columns.submission, columns.walltime, start, end)), units
+
+
+def like_jobs(moment: QueueMoment, row: int) -> float:
+    """Return the median wait from now on of started jobs of at most twice and at least half the size."""
+    came, size = moment.came, moment.waiting.units[row]
+    elapsed = moment.now - moment.waiting.submission[row]
+    alike = (came.start <= moment.now) & (came.units <= 2 * size) & (2 * came.units >= size)
+    waits = (came.start - came.submission)[alike]
+    longer = waits[waits > elapsed]
+    return float(np.median(longer) - elapsed) if len(longer) else float(elapsed)
+
+
+def last_waits(moment: QueueMoment) -> float:
+    """Return the median wait of the last 50 jobs that started."""
+    started = moment.came.take(moment.came.start <= moment.now)
+    latest = np.argsort(started.start, kind="stable")[-50:]
+    waits = (started.start - started.submission)[latest]
+    return float(np.median(waits)) if len(waits) else 0.0
+
+
+def pinball(wait: Floats, quantiles: Floats) -> float:
+    """Return the mean pinball loss over levels and moments: waits [moment], quantiles [moment, level]."""
+    levels, over = np.array(LEVELS), wait[:, None] - quantiles
+    return float(np.maximum(levels * over, (levels - 1) * over).mean())
+
+
+def draw(history: History, first: float, last: float, count: int, rng: np.random.Generator) -> list[float]:
+    """Return moments at which jobs wait, ascending."""
+    found: list[float] = []
+    while len(found) < count:
+        at = float(rng.uniform(first, last))
+        if len(history.at(at).waiting.ids):
+            found.append(at)
+    return sorted(found)
+
+
+def measure(log: Path, dispatcher: str, moments: int, hosts: int | None) -> str:
+    """Return a row of the table."""
+    history, units = simulated(log, dispatcher, hosts)
+    submission, rng = history.jobs.submission, np.random.default_rng(1)
+    middle, last = float(submission[len(submission) // 2]), float(submission[-1])
+    times = draw(history, float(submission[len(submission) // 20]), middle, moments, rng)
+    times += draw(history, middle, last, moments, rng)
+    futures = Futures(dispatcher, units)
+    raw, waits, rivals = np.empty((len(times), len(LEVELS))), np.empty(len(times)), np.empty((3, len(times)))
+    began = time.process_time()
+    for number, at in enumerate(times):
+        own = np.random.default_rng((1, number))
+        moment = history.at(at)
+        row = int(own.integers(len(moment.waiting.ids)))
+        raw[number] = raw_quantiles(futures.starts(moment, own)[row : row + 1])[0]
+        waits[number] = moment.waiting.start[row] - at
+        rivals[:, number] = futures.planned(moment)[row], like_jobs(moment, row), last_waits(moment)
+    seconds = (time.process_time() - began) / len(times)
+    residuals, known = residuals_of(raw, waits), np.array(times) + waits
+    final = np.empty_like(raw)
+    for number, at in enumerate(times):
+        rows = np.flatnonzero(known[:number] <= at)[-MOMENTS:]
+        final[number] = calibrate(raw[number : number + 1], residuals[rows])[0]
+    tested = slice(moments, None)
+    spans = [(final[tested, low], final[tested, high]) for low, high in ((1, 3), (0, 4))]
+    inside = [np.mean((waits[tested] >= low) & (waits[tested] <= high)) for low, high in spans]
+    width = [np.median(high - low) / 60 for low, high in spans]
+    losses = [pinball(waits[tested], final[tested]), pinball(waits[tested], raw[tested])]
+    losses += [pinball(waits[tested], np.tile(rival[tested, None], len(LEVELS))) for rival in rivals]
+    middles = [float(np.abs(waits[tested] - each[tested]).mean() / 2) for each in (final[:, 2], *rivals)]
+    figures = [f"{share:.3f}" for share in inside] + [f"{value:,.0f}" for value in (*width, *losses, *middles)]
+    return " | ".join([f"| {log.name.split('.')[0]}", *figures, f"{1e3 * seconds:.0f} |"])
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("logs", nargs="+", type=Path)
+    parser.add_argument("--dispatcher", default="easy")
+    parser.add_argument("--moments", type=int, default=500)
+    parser.add_argument("--hosts", type=int)
+    given = parser.parse_args()
+    print(" | ".join(HEADINGS))
+    print("|---" * (len(HEADINGS)) + "|")
+    for log in given.logs:
+        print(measure(log, given.dispatcher, given.moments, given.hosts), flush=True)
+
+
+if __name__ == "__main__":
+    main()

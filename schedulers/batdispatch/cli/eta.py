@@ -1,0 +1,85 @@
+"""``batdispatch eta``: when waiting jobs start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from batdispatch.cli.groups import Command
+from batdispatch.cli.logs import log_options
+from batdispatch.cli.messages import Terminal, is_quiet, json_text, quiet_option
+from batdispatch.cli.options import options
+from batdispatch.cli.outputs import json_option
+from batdispatch.inputs.log_options import LogReading
+from batdispatch.runs.eta.options import EtaOptions
+
+if TYPE_CHECKING:
+    from batdispatch.runs.eta.estimate import QueueEstimate
+
+
+@click.command(cls=Command)
+@options(EtaOptions)
+@log_options
+@json_option("Print the estimates as JSON: times are seconds from now.")
+@quiet_option
+def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
+    """Say when the waiting jobs of a queue start: a median and two intervals, and what they wait for.
+
+    Futures of the queue are drawn from what jobs of the accounts did, and simulated. The same is done at moments of the
+    accounts' past, where it is known what came of it: the intervals are made as wide as they had to be there. With
+    fewer than 50 such moments there are no intervals.
+
+    \b
+    Examples:
+      batdispatch eta --accounts sacct.txt --learned site.json               (once a night)
+      batdispatch eta --queue squeue.json --learned site.json --job 4711
+      batdispatch eta --queue squeue.json --accounts sacct.txt --dispatcher conservative --json
+      batdispatch eta --run comparison/easy --at 86400
+    """
+    from batdispatch.cli.progress import ProgressDisplay
+    from batdispatch.runs.eta.ask import answer
+
+    with ProgressDisplay() as progress:
+        found = answer(question, reading, Terminal(progress.tell))
+    if found is None:
+        return
+    if as_json:
+        click.echo(json_text(found))
+    elif not is_quiet():
+        _print(found, bool(question.job))
+
+
+def _print(found: QueueEstimate, reasons: bool) -> None:
+    from batdispatch.cli.tables import plain, table
+    from batdispatch.results.numbers import duration
+
+    def span(interval: tuple[float, float] | None) -> str:
+        return "unknown" if interval is None else f"{duration(interval[0])} to {duration(interval[1])}"
+
+    def moment(seconds: float | None) -> str:
+        return "never" if seconds is None else duration(seconds)
+
+    headings = ["job", found.unit, "waited", "starts in", "50 %", "90 %", "by walltimes"]
+    rows = [
+        (
+            one.job,
+            [
+                f"{one.units:,}",
+                duration(one.waited),
+                moment(one.median),
+                span(one.interval_50),
+                span(one.interval_90),
+                moment(one.plan),
+            ],
+        )
+        for one in found.jobs
+    ]
+    how = f"calibrated at {found.moments} moments of the past" if found.moments else "not calibrated"
+    click.echo(f"{found.free:,} of {found.units:,} {found.unit} are free; {found.dispatcher}; {how}")
+    if rows:
+        click.echo(plain(table(headings, rows)))
+    else:
+        click.echo("no job waits")
+    for one in found.jobs if reasons else ():
+        click.echo(f"{one.job}: {one.reason}")
