@@ -274,7 +274,7 @@ def ask(report: Report, folder: Path) -> None:
             ready(shown)
             settle(shown)
             if question is the_same_moment_under_two_dispatchers and len(report.runs) > 2:
-                for box in shown.locator("#explore-runs input:checked").all()[2:]:
+                for box in reversed(shown.locator("#explore-runs input:checked").all()[2:]):
                     box.uncheck()
             question(shown, report)
     for asked in pictured:
