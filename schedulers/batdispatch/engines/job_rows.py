@@ -19,7 +19,9 @@ SUCCESS, REJECTED = map(FINAL_STATES.index, (JobState.COMPLETED_SUCCESSFULLY, Jo
 #: Seconds that Batsim writes for a job that took none.
 NO_TIME = 1e-5
 
-_SPECIAL = re.compile('[,"\n\r]')
+#: Characters for which a field is quoted.
+SPECIAL = ',"\n\r'
+_SPECIAL = re.compile(f"[{SPECIAL}]")
 #: Success and final state, as they are written.
 OUTCOMES = [f"{position == SUCCESS:d},{state.value}," for position, state in enumerate(FINAL_STATES)]
 

@@ -12,7 +12,7 @@ from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.state import KINDS, REJECTS, STARTS, Floats, Ints, Jobs
-from batdispatch.engines.job_rows import OUTCOMES, REJECTED, Rows
+from batdispatch.engines.job_rows import OUTCOMES, REJECTED, SPECIAL, Rows, quote
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.world import HALF_TICK
 from batdispatch.inputs.workloads.columns import JobColumns
@@ -25,6 +25,8 @@ _ROOM, _BLOCK = 1 << 20, 1 << 14
 _NUMBERS = ("submission", "walltime", "start", "run", "end", "wait", "turnaround", "stretch")
 #: Sums over the rows, and the largest values.
 _SUMS = ("wait", "turnaround", "slowdown")
+#: Bytes for which a field of a CSV file is quoted.
+_SPECIAL = np.frombuffer(SPECIAL.encode(), dtype=np.uint8)
 
 Writer = Callable[[int, NDArray[np.uint8], Ints], int]
 
@@ -100,7 +102,8 @@ def _write_jobs(
     table.hold(start=schedule.start, end=schedule.end, hosts_at=schedule.at, hosts_runs=schedule.runs)
     state = _states_of(said, jobs, schedule, over, rejected)
     table.hold(first=schedule.first, last=schedule.last, over=over, state=state)
-    table.hold_texts(names=said.ids, profiles=PackedTexts.of(said.profiles), outcomes=PackedTexts.of(OUTCOMES))
+    names, profiles = _csv_fields(said.ids), _csv_fields(PackedTexts.of(said.profiles))
+    table.hold_texts(names=names, profiles=profiles, outcomes=PackedTexts.of(OUTCOMES))
     numbers = {name: np.empty(len(over)) for name in _NUMBERS}
     table.hold(**{f"row_{name}": column for name, column in numbers.items()})
     _write_rows(len(over), outputs.write_rows, partial(_rows, table, len(over)))
@@ -121,6 +124,13 @@ def _write_jobs(
         held=np.where(ran, jobs.units[over], 0),
         pieces=np.where(ran, schedule.runs[over], 0).astype(np.int64),
     )
+
+
+def _csv_fields(texts: PackedTexts) -> PackedTexts:
+    """Return texts as fields of a CSV file, quoted where they need to be."""
+    if not np.isin(texts.data, _SPECIAL).any():
+        return texts
+    return PackedTexts.of(list(map(quote, texts.tolist())))
 
 
 def _rows(table: JobRows, end: int, row: int, out: NDArray[np.uint8], used: Ints) -> int:
