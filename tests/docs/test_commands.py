@@ -37,6 +37,8 @@ NOT_RUN = {
     "scontrol ": "needs a Slurm; tests/inputs/test_sites.py has files such as it prints",
     "batdispatch whatif accounts.txt": "needs a site's accounts; tests/runs/test_whatif.py has some",
     "batdispatch compare accounts.txt --slurm": "needs a site's slurm.conf; tests/inputs/test_sites.py has one",
+    "batdispatch eta": "needs a queue and its accounts; tests/cli/test_eta.py has some",
+    "squeue ": "needs a Slurm; tests/inputs/slurm/test_queue.py has what one printed",
     "batdispatch export evalys": "evalys draws for 20 s; tests/results/test_evalys_figures.py runs it",
     "nix ": "needs Nix",
     "--nix ": "needs Nix; tests/runs try it with a stand-in",
