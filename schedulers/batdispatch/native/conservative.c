@@ -45,28 +45,28 @@ static double least_seconds(double booked, double slack)
     return booked > 2 * slack ? booked - slack : booked;
 }
 
-/* Return whether a planned job might be planned otherwise now: false only if it surely cannot.
+/* Return the first step at which a planned job might be planned otherwise now; NO_STEP only if it surely cannot be.
  *
  * With a reservation that was the best, only what was given back since can make another one better: the start, where it
  * lies before the job's end; the hosts, where it overlaps the reservation. */
-static bool may_gain(State *state, Plan *plan, int64_t job, double slack)
+static int64_t chance_to_gain(State *state, Plan *plan, int64_t job, double slack)
 {
     double start = plan->start[job], end = plan->end[job];
     bool before = false;
     if (start <= state->now || plan->known_round[job] != plan->round)
-        return true;
+        return 0;
     for (int64_t index = plan->known[job]; index < plan->returns; index++) {
         if (plan->back_start[index] >= end)
             continue;
         if (plan->back_end[index] > start)
-            return true;
+            return 0;
         before = true;
     }
     double least = least_seconds(state->booked[job], slack);
-    if (before && may_start_before(plan, job, state->units[job], least, state->now))
-        return true;
-    plan->known[job] = plan->returns;
-    return false;
+    int64_t step = before ? first_chance(plan, job, state->units[job], least, state->now) : NO_STEP;
+    if (step == NO_STEP)
+        plan->known[job] = plan->returns;
+    return step;
 }
 
 /* Keep what is in `common` for a job from `start` to `end`, in place of what was kept for it, if anything. */
@@ -87,16 +87,16 @@ static void keep(State *state, Plan *plan, int64_t job, double start, double end
     plan->known[job] = plan->returns, plan->known_round[job] = plan->round;
 }
 
-/* Reserve a job's earliest start in place of what is kept for it; nothing, if there is none. Return false where its place
- * is too short for it. */
-static bool plan_job(State *state, Plan *plan, int64_t job, double slack)
+/* Reserve a job's earliest start, no sooner than at a step, in place of what is kept for it; nothing, if there is none.
+ * Return false where its place is too short for it. */
+static bool plan_job(State *state, Plan *plan, int64_t job, int64_t from, double slack)
 {
     double old_start = plan->start[job], old_end = plan->end[job], booked = state->booked[job];
     bool is_planned = !isnan(old_start);
     if (is_planned)
         shift(plan, job_set(plan, job), state->units[job], old_start, old_end, true);
     double least = least_seconds(booked, slack);
-    double start = earliest(plan, state->units[job], least, state->now), end = round_six(start + booked);
+    double start = earliest(plan, from, state->units[job], least, state->now), end = round_six(start + booked);
     if (isnan(start)) {
         if (is_planned) {
             note_return(plan, old_start, old_end);
@@ -127,8 +127,8 @@ static void start_planned(State *state, Plan *plan, int64_t job)
  * place is too short for it. */
 static bool put(State *state, Plan *plan, int64_t job, double slack)
 {
-    bool is_new = isnan(plan->start[job]);
-    if ((is_new || may_gain(state, plan, job, slack)) && !plan_job(state, plan, job, slack))
+    int64_t from = isnan(plan->start[job]) ? 0 : chance_to_gain(state, plan, job, slack);
+    if (from != NO_STEP && !plan_job(state, plan, job, from, slack))
         return false;
     /* A job that is expected to end just now may still hold its hosts. */
     if (plan->start[job] <= state->now && within(job_set(plan, job), plan->now_free, used_words(plan)))

@@ -6,8 +6,10 @@
 #include "export.h"
 #include "rounding.h"
 
-/* No step. */
-enum { NO_STEP = -1 };
+/* Steps that are looked at together. */
+enum { MANY = 16 };
+/* Seconds by which times differ that are not the same after rounding. */
+#define SURELY 1e-5
 
 static double later_of(double a, double b)
 {
@@ -179,49 +181,76 @@ static void open_window(Plan *plan, Window *window, int64_t step, int64_t least,
         window->begin--;
 }
 
-double earliest(Plan *plan, int64_t units, double seconds, double now)
+/* Return the first step, from `at` on and before `limit`, in which at least so many hosts are free; `limit` for none. */
+WIDE static int64_t next_wide(const int32_t *free, int64_t at, int64_t limit, int32_t units)
 {
-    const double *times = plan->times;
-    bool is_open = false;
-    Window window = {0, 0, 0.0};
-    for (int64_t at = 0; at < plan->steps; at++) {
-        if (is_open && times[at] >= window.end)
+    /* Many steps at once, as the steps before a job's start have too few hosts as a rule. */
+    for (; at + MANY <= limit; at += MANY) {
+        int32_t any = 0;
+        for (int64_t index = 0; index < MANY; index++)
+            any |= free[at + index] >= units;
+        if (any)
             break;
-        if (plan->free[at] < units) {
-            is_open = false;
-            continue;
-        }
-        if (is_open && narrow(plan, &window, at))
-            continue;
-        /* Behind a step with too few hosts a window begins anew; else the next one overlaps this one. */
-        open_window(plan, &window, at, is_open ? window.begin : at, units);
-        window.end = round_six(start_at(plan, window.begin, now) + seconds);
-        is_open = true;
     }
-    return is_open ? start_at(plan, window.begin, now) : NAN;
+    while (at < limit && free[at] < units)
+        at++;
+    return at;
 }
 
-bool may_start_before(const Plan *plan, int64_t job, int64_t units, double seconds, double now)
+/* Return whether `from` and so many seconds are over at `time`. */
+static bool is_over_at(double time, double from, double seconds)
+{
+    double left = time - (from + seconds);
+    /* What is rounded differs by less. */
+    return fabs(left) > SURELY ? left > 0 : time >= round_six(from + seconds);
+}
+
+/* Return the first step, from `at` on and before `limit`, at which so many hosts begin to be free, whichever they are, for
+ * as long as the job needs them or up to `limit`; `limit`, if there is none. `behind` becomes the step at which they
+ * cease to be. */
+static int64_t next_stretch(const Plan *plan, int64_t at, int64_t limit, int64_t units, double seconds, double now,
+                            int64_t *behind)
+{
+    const int32_t *free = plan->free;
+    while ((at = next_wide(free, at, limit, (int32_t)units)) < limit) {
+        for (*behind = at + 1; *behind < limit && free[*behind] >= units;)
+            ++*behind;
+        if (*behind == limit || is_over_at(plan->times[*behind], start_at(plan, at, now), seconds))
+            break;
+        at = *behind;
+    }
+    return at;
+}
+
+double earliest(Plan *plan, int64_t from, int64_t units, double seconds, double now)
 {
     const double *times = plan->times;
-    double start = plan->start[job], own_end = plan->end[job];
-    int64_t begin = NO_STEP;
-    for (int64_t index = 0; index < plan->steps; index++) {
-        double time = times[index];
-        if (time >= start && begin == NO_STEP)
-            return false;
-        int64_t own = start <= time && time < own_end ? units : 0;
-        if (plan->free[index] + own < units) {
-            begin = NO_STEP;
-            continue;
+    int64_t steps = plan->steps, behind = from;
+    for (int64_t at; (at = next_stretch(plan, behind, steps, units, seconds, now, &behind)) < steps;) {
+        Window window = {at, 0, 0.0};
+        double close = behind < steps ? times[behind] : INFINITY;
+        for (bool is_open = false; at < behind && (!is_open || times[at] < window.end); at++) {
+            if (is_open && narrow(plan, &window, at))
+                continue;
+            /* The next window overlaps this one, and begins behind its beginning. */
+            open_window(plan, &window, at, window.begin, units);
+            window.end = round_six(start_at(plan, window.begin, now) + seconds);
+            is_open = true;
+            if (window.end > close)
+                break;
         }
-        if (begin == NO_STEP)
-            begin = index;
-        double until = index + 1 < plan->steps ? times[index + 1] : INFINITY;
-        if (until >= round_six(start_at(plan, begin, now) + seconds))
-            return true;
+        if (window.end <= close)
+            return start_at(plan, window.begin, now);
     }
-    return false;
+    return NAN;
+}
+
+int64_t first_chance(const Plan *plan, int64_t job, int64_t units, double seconds, double now)
+{
+    /* From its start on, the job has its own hosts. */
+    int64_t start = first_at(plan, plan->start[job]), behind;
+    int64_t at = next_stretch(plan, 0, start, units, seconds, now, &behind);
+    return at < start ? at : NO_STEP;
 }
 
 double free_until(const Plan *plan, const uint64_t *mask, double start, double end)

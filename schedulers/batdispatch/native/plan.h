@@ -10,6 +10,9 @@
 
 #include "masks.h"
 
+/* No step. */
+enum { NO_STEP = -1 };
+
 typedef struct {
     /* Number of hosts; whether each is a block of its own, from the first on; the blocks, and room for them. */
     int64_t hosts;
@@ -66,12 +69,13 @@ void forget_past(Plan *plan, double now);
 void shift(Plan *plan, const uint64_t *mask, int64_t units, double start, double end, bool give);
 /* Note that something is free from `start` to `end` that was not. */
 void note_return(Plan *plan, double start, double end);
-/* Return the earliest start from `now` on of a job of so many units, nan for none; `common`: what is free. */
-double earliest(Plan *plan, int64_t units, double seconds, double now);
+/* Return the earliest start from `now` on of a job of so many units, nan for none; `common`: what is free. No step before
+ * `from` is looked at. */
+double earliest(Plan *plan, int64_t from, int64_t units, double seconds, double now);
 /* Leave in `common` only so many of its lowest hosts; it has as many. A block may be cut for that. */
 void leave_lowest(Plan *plan, int64_t units);
-/* Return whether a job may start before its reservation, if its own hosts were free: by numbers of hosts alone. */
-bool may_start_before(const Plan *plan, int64_t job, int64_t units, double seconds, double now);
+/* Return the first step at which a job may start before its reservation, by numbers of hosts alone, or NO_STEP. */
+int64_t first_chance(const Plan *plan, int64_t job, int64_t units, double seconds, double now);
 /* Return until when hosts stay free from `start` on, at most `end`. */
 double free_until(const Plan *plan, const uint64_t *mask, double start, double end);
 /* Write the runs of consecutive hosts of a set from `at` on, ascending; return where they end. */
