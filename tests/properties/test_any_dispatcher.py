@@ -83,15 +83,16 @@ def check_anything(data: st.DataObject, name: str) -> None:
     machine = data.draw(networked(machines()), label="machine")
     tasks = data.draw(workloads(machine), label="tasks")
     chosen = data.draw(options(name), label="options")
-    late = "default_walltime" in chosen
+    late, ticks = "default_walltime" in chosen, name == "slurm-backfill"
     kind = data.draw(st.sampled_from(["plain", "split", "slow", "absent", "mail"]), label="kind")
     arguments: dict[str, Any] = {
         "plain": {},
         "split": {"engine": EngineOptions(split_simultaneous=True)},
         "slow": {"decision_time": data.draw(st.sampled_from([1e-6, 0.3, 2.0]))},
         "absent": {"events": data.draw(absences(machine), label="absences")},
-        # Calls: when a fallback becomes possible, and when a job is late beyond what it was expected to take.
-        "mail": {"delays": data.draw(delays(machine, calls="fallback" in str(chosen) or late), label="delays")},
+        # Calls: when a fallback becomes possible, when a job is late beyond what it was expected to take, and at the
+        # ticks of slurm-backfill's clocks.
+        "mail": {"delays": data.draw(delays(machine, calls="fallback" in str(chosen) or late or ticks), label="delays")},
     }[kind]
     result = simulate(machine, tasks, name, options=chosen, **arguments)
     audit(machine, tasks, result)
@@ -126,7 +127,9 @@ def test_every_registered_baseline_is_tested_here() -> None:
     own = {
         name
         for name in registry.names(dispatchers.GROUP)
-        if dispatchers.find(name).__module__.startswith("batdispatch.dispatchers.backfilling.")
+        if dispatchers.find(name).__module__.startswith(
+            ("batdispatch.dispatchers.backfilling.", "batdispatch.dispatchers.slurm.")
+        )
     }
     assert own == set(BASELINES)
 

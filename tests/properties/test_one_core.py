@@ -166,7 +166,8 @@ def test_every_dispatcher_starts_what_fits_and_nothing_else(
 
 def _at_any_time(name: str) -> dict[str, Any]:
     """Return the options with which a dispatcher decides whenever something happens."""
-    return {"period": 0} if "period" in dispatchers.find(name).options_type.__struct_fields__ else {}
+    fields = dispatchers.find(name).options_type.__struct_fields__
+    return {option: 0 for option in ("period", "tick") if option in fields}
 
 
 def _rest(said: dict[str, Any]) -> dict[str, Any]:

@@ -80,6 +80,7 @@ class Activities:
     """A platform on which each activity takes a second, whatever else runs."""
 
     version = "fake"
+    sends = True
 
     def __init__(self) -> None:
         self.clock = 0.0
