@@ -83,7 +83,7 @@ def check_anything(data: st.DataObject, name: str) -> None:
     machine = data.draw(networked(machines()), label="machine")
     tasks = data.draw(workloads(machine), label="tasks")
     chosen = data.draw(options(name), label="options")
-    late, ticks = "default_walltime" in chosen, name == "slurm-backfill"
+    calls = "fallback" in str(chosen) or "default_walltime" in chosen or name == "slurm-backfill"
     kind = data.draw(st.sampled_from(["plain", "split", "slow", "absent", "mail"]), label="kind")
     arguments: dict[str, Any] = {
         "plain": {},
@@ -92,7 +92,7 @@ def check_anything(data: st.DataObject, name: str) -> None:
         "absent": {"events": data.draw(absences(machine), label="absences")},
         # Calls: when a fallback becomes possible, when a job is late beyond what it was expected to take, and at the
         # ticks of slurm-backfill's clocks.
-        "mail": {"delays": data.draw(delays(machine, calls="fallback" in str(chosen) or late or ticks), label="delays")},
+        "mail": {"delays": data.draw(delays(machine, calls=calls), label="delays")},
     }[kind]
     result = simulate(machine, tasks, name, options=chosen, **arguments)
     audit(machine, tasks, result)
