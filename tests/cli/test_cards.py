@@ -19,8 +19,9 @@ DISPATCHERS = names("dispatchers")
 #: it, or a value of the option. A new option may add its verb. A noun ("The weight of ...") does not say what a number
 #: changes.
 OPENINGS = re.compile(
-    r"(Add|Ask|Build|Change|Charge|Choose|Count|Decide|Draw|End|Expand|Expect|Fill|Give|Keep|Learn|Let|Line|Make|Move|"
-    r"Multiply|Place|Plan|Put|Reserve|Search|Simulate|Start|Stop|Take|Try|Weigh|After|By|If|Once|When|With) "
+    r"(Add|Ask|Build|Change|Charge|Choose|Count|Decide|Divide|Draw|End|Expand|Expect|Fill|Give|Keep|Learn|Let|Line|"
+    r"Look|Make|Move|Multiply|Place|Plan|Put|Read|Reserve|Round|Run|Search|Simulate|Start|Stop|Take|Try|Weigh|Work|After|"
+    r"By|If|Once|When|With) "
     r"|(`\S+`|2): "
 )
 

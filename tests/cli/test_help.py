@@ -92,8 +92,8 @@ def test_the_options_of_long_helps_stand_under_headings(name: str) -> None:
 #: The verbs with which a help may begin: it says what the option does, and not what its value is. Add one if it is new.
 VERBS = re.compile(
     "(Accept|Add|Answer|Ask|Assume|Check|Choose|Combine|Compare|Compute|Connect|Count|Cut|Draw|Drop|Expect|Factorise|Fill|"
-    "Fit|Generate|Give|Hand|Hold|Keep|Lay|Leave|Let|Listen|Look|Make|Mark|Measure|Name|Number|Pin|Play|Price|Print|Put|"
-    "Rank|Read|Run|Say|Seed|Send|Set|Show|Simulate|Solve|Speak|Spread|Start|Stop|Stretch|Submit|Take|Tell|Try|Wait|Work|"
+    "Fit|Generate|Give|Hand|Hold|Keep|Lay|Learn|Leave|Let|Listen|Look|Make|Mark|Measure|Name|Number|Pin|Play|Price|Print|"
+    "Put|Rank|Read|Run|Say|Seed|Send|Set|Show|Simulate|Solve|Speak|Spread|Start|Stop|Stretch|Submit|Take|Tell|Try|Wait|Work|"
     "Write) "
 )
 

@@ -45,7 +45,9 @@ WITH_QUIET = {
     "export evalys",
     *(" ".join(words.split()[: 2 if words.startswith(("generate", "workload")) else 1]) for words in COMMANDS),
     "demo",
+    "eta",
     "leaderboard",
+    "whatif",
 }
 
 

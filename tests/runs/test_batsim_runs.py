@@ -314,8 +314,9 @@ def test_a_dispatcher_that_needs_energy_and_a_user_who_wants_it_name_the_option_
             "registered = False", "registered = True"
         )
     )
+    watts = RECORDINGS / "energy" / "platforms" / "homo8.xml"
     for engine, option in (("batsim4", "-E"), ("batsim5", "--energy-host")):
-        given = [*inputs(dispatcher=f"{tmp_path / 'mine.py'}:Registering"), f"--batsim-option={option}"]
+        given = [*inputs(watts, dispatcher=f"{tmp_path / 'mine.py'}:Registering"), f"--batsim-option={option}"]
         ran = run(*given, "--engine", engine, "--out", tmp_path / engine)
         assert ran.status == 0, ran.output
 

@@ -28,7 +28,6 @@ from batdispatch.core.line.settings import (
     settings_of,
 )
 from batdispatch.engines.choices import Clock, DecisionClock, Energy, UseSimGrid
-from batdispatch.inputs.slurm.scheduling import with_conf
 
 if TYPE_CHECKING:
     from batdispatch.core.line.session import Session
@@ -154,6 +153,8 @@ def as_typed(spec: RunSpec) -> RunSpec:
     Raises:
         InputError: an option is wrong, or needs another one.
     """
+    from batdispatch.inputs.slurm.scheduling import with_conf  # Large, and no help needs it.
+
     name, options = with_conf(*named_with(spec.dispatcher, spec.options))
     return msgspec.structs.replace(with_shell(spec), dispatcher=name, options=options)
 

@@ -25,8 +25,8 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     interval: Make one backfill pass in this many seconds of simulated time (bf_interval). 0: a pass at each event.
     phase: Make the first backfill pass at this time of the simulation, in seconds.
     clock: Let the clock that the times of reservations are multiples of show this many seconds at time 0.
-    depth: Try at most this many jobs in a backfill pass (bf_max_job_test). Jobs that are skipped do not count. By
-        default 500, and 100 with a `version` before 21.08.
+    depth: Try at most this many jobs in a backfill pass (bf_max_job_test). Jobs that are skipped do not count.
+        `none`: 500, and 100 with a `version` before 21.08.
     starts: Start at most this many jobs in a backfill pass (bf_max_job_start). 0: any number.
     user_jobs: Try at most this many jobs of a user in a backfill pass (bf_max_job_user). 0: any number.
     part_jobs: Try at most this many jobs of a partition in a backfill pass (bf_max_job_part). 0: any number.

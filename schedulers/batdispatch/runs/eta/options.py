@@ -16,12 +16,12 @@ class EtaOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     queue: Read the queue from this file: what squeue --json, squeue -o with a header, or scontrol show job printed.
     run: Take the queue of one of our runs, a folder with jobs.csv, instead, as it was at the moment --at.
-    at: The moment: seconds on the run's clock; of a --queue seconds since 1970, if the file does not say when it was
-        taken.
+    at: Take this moment: seconds on the run's clock; of a --queue seconds since 1970, if the file does not say when it
+        was taken.
     accounts: Learn from this log how long jobs run, who comes, and how wrong estimates were.
     learned: Keep what is learned of --accounts in this file; without --accounts, read it from there.
-    partition: Only the jobs of this partition count, and --machine is its size.
-    machine: The machine has N hosts; with --units cores, N cores. By default, as many as the accounts say.
+    partition: Count only the jobs of this partition; --machine is its size.
+    machine: Let the machine have N hosts; with --units cores, N cores. By default, as many as the accounts say.
     dispatcher: Let this dispatcher decide in the simulated futures. It must have a compiled kernel: fcfs, filler, easy
         or conservative, with most of their options.
     job: Say it of this job only. May be given several times.
