@@ -79,6 +79,8 @@ class SlurmBackfill(PlanningQueue):
         self._pass_clock = PassClock(options.interval, options.phase)
         #: Whether the main loop, for the head of the queue or for all of it, and a backfill pass are to come.
         self._head_asked = self._whole_asked = self._pass_asked = False
+        #: Jobs for whose successors hosts were held when it decided last.
+        self._holders: frozenset[str] = frozenset()
         #: Passes so far, and the jobs that they started.
         self._passes = self._backfilled = 0
 
@@ -104,7 +106,7 @@ class SlurmBackfill(PlanningQueue):
         self._head_asked = self._pass_asked = True
 
     def decide(self, ledger: Ledger) -> None:
-        if self.correct(self.ends):
+        if self.correct(self.ends) or self._hold_is_over(ledger):
             self._ask()
         self.fresh = []
         if not self.waiting:
@@ -116,6 +118,11 @@ class SlurmBackfill(PlanningQueue):
             self._run_main_loop(ledger)
         if self._pass_asked and self.waiting and self._pass_clock.due(ledger):
             self._backfill(ledger)
+
+    def _hold_is_over(self, ledger: Ledger) -> bool:
+        """Return whether hosts that were held for a resized job no longer are, while jobs wait: no event says so."""
+        before, self._holders = self._holders, frozenset(ledger.holds)
+        return bool(self.waiting) and not before <= self._holders
 
     def _run_main_loop(self, ledger: Ledger) -> None:
         due = self._main_clock.due(ledger, whole=not self._head_asked)
