@@ -21,6 +21,7 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_options
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
+from batdispatch.dispatchers.slurm.clocks import MainLoopClock, PassClock
 from batdispatch.dispatchers.slurm.options import SlurmOptions
 from simulating import Task, audit, check_absences, micro, simulate
 from strategies import absences, machines, workloads
@@ -187,6 +188,54 @@ def test_hosts_that_come_back_are_news() -> None:
     events = [MachinesUnavailable(1.0, Allocation(0b1000)), MachinesAvailable(50.0, Allocation(0b1000))]
     result = simulate(Machine.flat(4), tasks, "slurm-backfill", options=AT_ONCE, events=events)
     assert result.starts() == {"A": 0, "B": 100, "C": 61}
+
+
+class LateCalls:
+    """Stands in for a ledger whose calls come late, as they do where decisions take time."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.asked: list[float] = []
+
+    def wake_at(self, time: float) -> None:
+        assert time > self.now
+        self.asked.append(time)
+
+
+def test_a_late_call_of_the_main_loop_stands_for_the_tick_it_was_asked_for() -> None:
+    ledger = LateCalls()
+    clock = MainLoopClock(ledger, tick=1.0, delay=3.0, full=60.0)
+    ledger.now = 10.3
+    assert clock.due(ledger) == "no"
+    ledger.now = 12.7
+    assert clock.due(ledger) == "head"
+    # The run counts as one at 11, so the next may be at 14.
+    ledger.now = 12.9
+    assert clock.due(ledger) == "no"
+    assert ledger.asked == [11, 14]
+    # Nothing waits any more: what comes later waits for a tick of its own.
+    clock.forget()
+    ledger.now = 30.2
+    assert clock.due(ledger) == "no"
+    assert ledger.asked == [11, 14, 31]
+    ledger.now = 31.0
+    assert clock.due(ledger) == "head"
+    ledger.now = 31.5
+    assert clock.due(ledger, whole=True) == "no"
+    ledger.now = 61.9
+    assert clock.due(ledger, whole=True) == "whole"
+
+
+def test_a_late_call_of_a_pass_stands_for_the_moment_it_was_asked_for() -> None:
+    ledger = LateCalls()
+    clock = PassClock(interval=30.0, phase=0.0)
+    assert clock.due(ledger)
+    for asked, late in ((30, 47.0), (60, 60.5), (90, 119.0)):
+        ledger.now = asked - 20.0
+        assert not clock.due(ledger)
+        assert ledger.asked[-1] == asked
+        ledger.now = late
+        assert clock.due(ledger)
 
 
 @pytest.mark.parametrize("now", [10.0, 10.005])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from batdispatch.core.errors import DeadlockError
 from batdispatch.core.hosts import hostruns
 from batdispatch.core.hosts.hostruns import Bounds
 from batdispatch.core.jobs.job import Job, JobState
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Seconds within which two times of a clock that counts microseconds are the same.
 HALF_TICK = 5e-7
+#: After so many calls in a row in which no job was submitted, started or ended, the dispatcher is taken to ask forever.
+MOST_CALLS = 1_000_000
 
 
 class World:
@@ -83,6 +86,7 @@ class World:
         self.finished: set[str] = set()
         self.ended = 0
         self.calls = 0
+        self._calls_in_a_row = 0
         self.registering = options.dynamic_jobs
         self.calendar: list[tuple[float, int, Callable[[Any], None], Any]] = []
         self._sequence = 0
@@ -126,6 +130,7 @@ class World:
         """Enter a job, and tell the peer unless it registered the job itself and wants no acknowledgement."""
         profiles = self.profiles[job.id.partition("!")[0]]
         self.records[job.id] = Record(job, profiles)
+        self._calls_in_a_row = 0
         if self.power is not None:
             self.power.submitted(self.now)
         if tell:
@@ -133,12 +138,23 @@ class World:
             self.told.append(e.JobSubmitted(self.now, job, profile))
 
     def call(self, call_id: str) -> None:
-        """Answer a CALL_ME_LATER."""
+        """Answer a CALL_ME_LATER.
+
+        Raises:
+            DeadlockError: for `MOST_CALLS` calls in a row, no job was submitted, started or ended.
+        """
         self.calls -= 1
+        self._calls_in_a_row += 1
+        if self._calls_in_a_row >= MOST_CALLS:
+            raise DeadlockError(
+                f"at {self.now:.6f} s the dispatcher had been called {MOST_CALLS:,} times in a row as it had asked, "
+                f"and no job was submitted, started or ended in the meantime; {len(self.records)} jobs have not ended"
+            )
         self.tell(e.RequestedCall(self.now, call_id))
 
     def note_states(self, changed: Bounds) -> None:
         """Note how many hosts compute now, and which have changed (see `MachineTimes.change` for who may miss)."""
+        self._calls_in_a_row = 0
         hosts, now = self.hosts, self.now
         self.enter(changed)
         if self.power is None:

@@ -112,6 +112,7 @@ class SlurmBackfill(PlanningQueue):
         if not self.waiting:
             if self._pass_asked:
                 self._pass_clock.changed(ledger.now)
+            self._main_clock.forget()
             self._head_asked = self._whole_asked = self._pass_asked = False
             return
         if self._head_asked or self._whole_asked:

@@ -28,6 +28,9 @@ class MainLoopClock:
 
     slurmctld looks once in `tick` seconds whether something has happened, and runs the loop if it last did so at least
     `delay` seconds ago. Every `full` seconds it runs the loop for the whole queue.
+
+    Where decisions take time, a call may come after the moment that it was asked for. What is due is then what was due
+    at that moment.
     """
 
     def __init__(self, ledger: Ledger, tick: float, delay: float, full: float) -> None:
@@ -38,15 +41,21 @@ class MainLoopClock:
         self._last = -math.inf
         self._last_full = ledger.now
         self._alarm = Alarm()
+        #: The moment for which a call was asked, s, while something is to be done then.
+        self._awaited = math.inf
+
+    def forget(self) -> None:
+        """Note that there is nothing left to be done at the moment for which a call was asked."""
+        self._awaited = math.inf
 
     def due(self, ledger: Ledger, *, whole: bool = False) -> Literal["no", "head", "whole"]:
         """Return whether the loop runs now, for the head of the queue or for all of it. If not, ask for a call.
 
         If the loop is to run now, it counts as run. `whole`: only a run for the whole queue is waited for.
         """
-        now = ledger.now
         if not self._tick:
             return "head"
+        now = min(ledger.now, self._awaited)
         passed = math.floor((now - self._last_full) / self._full + 1e-9)
         if passed >= 1:
             ran = end_of(self._last_full, passed * self._full)
@@ -57,9 +66,11 @@ class MainLoopClock:
         next_head = _on_grid(max(now - TOLERANCE, self._last + self._delay), 0.0, self._tick)
         moment = next_full if whole else min(next_head, next_full)
         if now < moment - TOLERANCE:
+            self._awaited = moment
             self._alarm.call(ledger, moment)
             return "no"
         self._last = moment
+        self._awaited = math.inf
         if moment >= next_full:
             self._last_full = next_full
             return "whole"
@@ -83,9 +94,12 @@ class PassClock:
         #: When a pass is due that nobody was called for, since no job waited.
         self._silent: float | None = None
         self._alarm = Alarm()
+        #: The moment for which a call was asked, s; a call that comes later stands for one at that moment.
+        self._awaited = math.inf
 
     def changed(self, now: float) -> None:
         """Note a change that comes while no job waits: the next pass finds nothing to do."""
+        self._awaited = math.inf
         if self._silent is not None and self._silent <= now + TOLERANCE:
             self._last, self._busy = self._silent, False
         self._silent = self._next(now)
@@ -95,17 +109,18 @@ class PassClock:
 
         If a pass is to be made now, it counts as made.
         """
-        now = ledger.now
         if not self._interval:
             return True
+        now = min(ledger.now, self._awaited)
         if self._silent is not None:
             self.changed(now)
             self._silent = None
         moment = self._next(now)
         if now < moment - TOLERANCE:
+            self._awaited = moment
             self._alarm.call(ledger, moment)
             return False
-        self._last, self._busy = moment, True
+        self._last, self._busy, self._awaited = moment, True, math.inf
         return True
 
     def _next(self, now: float) -> float:
