@@ -5,13 +5,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from batdispatch.cli.kinds import names
 from batdispatch.core.errors import InputError
-from batdispatch.core.extras import EXTRAS, check, explanation_of, missing_libraries
+from batdispatch.core.extras import EXTRAS, check, command, explanation_of, missing_libraries
 
 ROOT = Path(__file__).parents[2]
 INPUTS = f"--platform {ROOT}/platforms/flat8.xml --workload {ROOT}/tests/conformance/recordings/workloads/delay.json"
@@ -131,12 +132,13 @@ def test_what_is_missing_is_said_in_one_sentence(hidden: str, words: str, expect
     assert done.returncode == 2, done.stderr
     assert len(told) == 1
     assert expected in told[0]
-    assert re.search(r"not installed: pip install 'batdispatch\[[a-z]+\]'", told[0])
+    assert re.search(r"not installed: pip install '\S+\[[a-z]+\]'", told[0])
     # What cannot end is not begun.
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.name != "input"] == []
 
 
-def test_an_import_that_nobody_foresaw_is_explained(tmp_path: Path) -> None:
+def test_an_import_that_nobody_foresaw_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     author = tmp_path / "mine.py"
     author.write_text(
         "from batdispatch import Dispatcher\n\n\nclass Mine(Dispatcher):\n    def decide(self, ledger):\n"
@@ -145,7 +147,7 @@ def test_an_import_that_nobody_foresaw_is_explained(tmp_path: Path) -> None:
     done = run("scipy", f"run {INPUTS} --dispatcher mine.py:Mine", tmp_path)
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "batdispatch: error: this needs SciPy, which is not installed: pip install 'batdispatch[stochastic]'"
+        f"batdispatch: error: this needs SciPy, which is not installed: {command('stochastic')}"
     ]
     assert explanation_of(ModuleNotFoundError("No module named 'torch'", name="torch")) is None
     # What is installed, and fails for another reason, is no matter of installing it.
@@ -156,9 +158,31 @@ def test_what_is_there_is_not_complained_of(monkeypatch: pytest.MonkeyPatch) -> 
     check(None, "nothing")
     check("report", "a report")
     monkeypatch.setitem(sys.modules, "evalys", None)
-    assert missing_libraries("report") == "evalys, which is not installed: pip install 'batdispatch[report]'"
+    assert missing_libraries("report") == f"evalys, which is not installed: {command('report')}"
     with pytest.raises(InputError, match=r"^a report needs evalys, which .* \(or not\)$"):
         check("report", "a report", also=" (or not)")
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (None, "batdispatch"),
+        ('{"url": "file://HERE", "dir_info": {"editable": true}}', "."),
+        ('{"url": "file://HERE/a%20copy", "dir_info": {}}', "HERE/a copy"),
+        ('{"url": "file://HERE/gone", "dir_info": {}}', "batdispatch"),
+        ('{"url": "https://example.org/it.whl", "archive_info": {}}', "batdispatch"),
+    ],
+)
+def test_an_extra_comes_from_where_the_copy_came_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str | None, shown: str
+) -> None:
+    (tmp_path / "a copy").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        metadata.Distribution, "read_text", lambda *_: said and said.replace("HERE", str(tmp_path)), raising=False
+    )
+    monkeypatch.setattr(metadata.PathDistribution, "read_text", metadata.Distribution.read_text)
+    assert command("report") == f"pip install '{shown.replace('HERE', str(tmp_path))}[report]'"
 
 
 def test_every_extra_of_a_class_is_one_of_them() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -34,8 +35,9 @@ COMMANDS = [
 
 
 def shown(*words: str, width: int = 80) -> str:
-    """Return the help of a command."""
-    done = CliRunner().invoke(cli, [*words, "--help"], env={"COLUMNS": str(width)}, catch_exceptions=False)
+    """Return the help of a command, with all of its options."""
+    asked = "--help-all" if getattr(found(words), "common", ()) else "--help"
+    done = CliRunner().invoke(cli, [*words, asked], env={"COLUMNS": str(width)}, catch_exceptions=False)
     assert done.exit_code == 0
     return done.output
 
@@ -85,7 +87,7 @@ def test_the_options_of_long_helps_stand_under_headings(name: str) -> None:
     text = shown(name, width=100)
     for param in options:
         assert isinstance(param, Option), param.name
-        assert param.section != OTHER_OPTIONS, param.name
+        assert param.hidden or param.section != OTHER_OPTIONS, param.name
         assert f"\n{param.section}:\n" in text
 
 
@@ -170,6 +172,39 @@ def test_help_imports_no_subcommand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_where_results_go_is_said_with_o() -> None:
     parameters = [(words, parameter) for words in COMMANDS for parameter in found(words).params]
-    where = [(words, parameter) for words, parameter in parameters if {"--out", "--output"} & set(parameter.opts)]
+    assert [words for words, parameter in parameters if "--output" in parameter.opts] == []
+    where = [(words, parameter) for words, parameter in parameters if "--out" in parameter.opts]
     assert len(where) > 20
     assert [words for words, parameter in where if "-o" not in parameter.opts] == []
+
+
+@pytest.mark.parametrize("name", ["-o", "--out", "--output"])
+def test_results_go_where_either_name_says(tmp_path: Path, name: str) -> None:
+    place = tmp_path / "flat.xml"
+    done = CliRunner().invoke(cli, ["platform", "generate", "flat", "--hosts", "2", name, str(place)])
+    assert (done.exit_code, place.exists()) == (0, True)
+
+
+LONG = [words for words in COMMANDS if getattr(found(words), "common", ())]
+
+
+@pytest.mark.parametrize("words", LONG, ids=" ".join)
+def test_a_long_help_begins_with_what_people_use_first(words: tuple[str, ...]) -> None:
+    command = found(words)
+    assert isinstance(command, Command)
+    options = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
+    assert command.common <= {param.name for param in options}
+    short = CliRunner().invoke(cli, [*words, "--help"]).output
+    there = {
+        param.name
+        for param in options
+        if re.search(rf"^  (-\w, )?{max(param.opts, key=len)}( |$)", short, re.MULTILINE)
+    }
+    assert there == command.common
+    assert f"{' '.join(('cli', *words))} --help-all shows {len(options) - len(there)} more options." in short
+    every = shown(*words)
+    assert all(re.search(rf"^  (-\w, )?{max(param.opts, key=len)}( |$)", every, re.MULTILINE) for param in options)
+
+
+def test_the_longest_helps_are_among_them() -> None:
+    assert {"compare", "run", "convert", "whatif", "eta"} <= {words[0] for words in LONG}

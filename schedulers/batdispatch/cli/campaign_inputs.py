@@ -37,7 +37,7 @@ class CommandMaker:
 
     def settings(self, options: Mapping[str, str]) -> dict[str, str]:
         """Return the value of every option, defaults included, but of none that names a file."""
-        words = [*self._words(options), "--output=-", *(["log"] if self._log else [])]
+        words = [*self._words(options), "--out=-", *(["log"] if self._log else [])]
         try:
             # Parses and checks, and calls nothing.
             context = self._command.make_context(" ".join(self._path), words)

@@ -43,7 +43,23 @@ _TEXTS = {
 _SILENT = ("processes", "fresh", "as_json", "explain", "record", "report", "quiet")
 
 
-@click.command(cls=Command)
+#: The options that people use first, which --help shows.
+_COMMON = (
+    "dispatchers",
+    "options",
+    "platform",
+    "replicates",
+    "baseline",
+    "hosts",
+    "with_log",
+    "select",
+    "out",
+    "processes",
+    "as_json",
+)
+
+
+@click.command(cls=Command, common=_COMMON)
 @click.argument("log", metavar="[LOG]", required=False, type=click.Path())
 @options(ComparisonOptions)
 @options(CapacityOptions)

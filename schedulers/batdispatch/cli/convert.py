@@ -23,7 +23,21 @@ if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload
 
 
-@click.command(cls=Command)
+#: The options that people use first, which --help shows.
+_COMMON = (
+    "platform",
+    "kind",
+    "columns",
+    "units",
+    "time_zone",
+    "slurm",
+    "select",
+    "output",
+    "as_json",
+)
+
+
+@click.command(cls=Command, common=_COMMON)
 @click.argument("log", metavar="LOG", type=click.Path())
 @output_option("W.json", "Write the workload into this file.", section=RESULTS)
 @option(

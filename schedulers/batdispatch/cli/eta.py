@@ -18,7 +18,20 @@ if TYPE_CHECKING:
     from batdispatch.runs.eta.estimate import QueueEstimate
 
 
-@click.command(cls=Command)
+#: The options that people use first, which --help shows.
+_COMMON = (
+    "job",
+    "queue",
+    "run",
+    "at",
+    "accounts",
+    "dispatcher",
+    "slurm",
+    "as_json",
+)
+
+
+@click.command(cls=Command, common=_COMMON)
 @options(EtaOptions)
 @log_options
 @json_option("Print the estimates as JSON: times are seconds from now.")

@@ -40,7 +40,7 @@ def perfetto(folders: tuple[Path, ...], output: Path) -> None:
     from batdispatch.results.runs import find_runs, read_runs
 
     if not output.name.endswith((".json", ".json.gz")):
-        raise InputError(f"{output.name!r}, expected a name that ends in .json or .json.gz", source="option --output")
+        raise InputError(f"{output.name!r}, expected a name that ends in .json or .json.gz", source="option --out")
     write_perfetto(read_runs(find_runs(folders)), output)
     answer(str(output))
 

@@ -47,7 +47,7 @@ def command() -> None:
 
 
 def output_options(command: F) -> F:
-    """Add ``--output --seed --json --quiet``, which every kind has that draws at random."""
+    """Add ``--out --seed --json --quiet``, which every kind has that draws at random."""
     seed = option(
         "--seed",
         section=RESULTS,
@@ -60,7 +60,7 @@ def output_options(command: F) -> F:
 
 
 def unseeded_options(command: F) -> F:
-    """Add ``--output --json --quiet``, which every kind has."""
+    """Add ``--out --json --quiet``, which every kind has."""
     for add in (
         quiet_option,
         json_option("Print what was written as JSON."),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import click
@@ -23,6 +23,8 @@ from batdispatch.core.line.settings import HEADINGS
 OTHER_OPTIONS = "Other options"
 #: In the order of the help.
 SECTIONS = (*HEADINGS, OTHER_OPTIONS)
+#: Where a context notes that its help is to show all options.
+_ALL = "batdispatch.help_all"
 #: Characters of choices that stand beside an option's name, at most.
 _LONG = 40
 
@@ -49,6 +51,12 @@ class Option(click.Option):
             kwargs["metavar"] = "N" if kind is int else "NUMBER"
         super().__init__(*args, **kwargs)
         self.section = section
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser know the option. What is called ``--out`` is known as ``--output``, too."""
+        super().add_to_parser(parser, ctx)
+        if "--out" in self.opts:
+            parser.add_option(obj=self, opts=["--output"], dest=self.name, action="store")
 
     def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
         """Return what stands in brackets after the help; a range in words, where click writes ``x>=1``."""
@@ -81,14 +89,42 @@ option = functools.partial(click.option, cls=Option)
 
 
 class Command(click.Command):
-    """A command whose options stand under headings."""
+    """A command whose options stand under headings; the help of one with many shows those that people use first."""
+
+    def __init__(self, *args: Any, common: Collection[str] = (), **kwargs: Any) -> None:
+        """Set up.
+
+        Args:
+            args: as for `click.Command`.
+            common: names of the parameters that ``--help`` shows; ``--help-all`` shows all. None: ``--help`` does.
+            kwargs: as for `click.Command`.
+        """
+        super().__init__(*args, **kwargs)
+        self.common = frozenset(common)
+        if common:
+            self.params.append(
+                Option(
+                    ["--help-all"],
+                    is_flag=True,
+                    expose_value=False,
+                    is_eager=True,
+                    callback=_show_all,
+                    hidden=True,
+                    help="Show all options and exit.",
+                )
+            )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in the order of `SECTIONS`."""
         sections: dict[str, list[tuple[str, str]]] = {}
+        left = 0
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-            if record is not None:
+            if record is None:
+                continue
+            if self.common and not ctx.meta.get(_ALL) and param.name not in self.common:
+                left += "--help" not in param.opts
+            else:
                 sections.setdefault(getattr(param, "section", OTHER_OPTIONS), []).append(record)
         # What a command shares with no other one comes first; where that is --help alone, last.
         if len(sections.get(OTHER_OPTIONS, ())) > 1 or len(sections) == 1:
@@ -96,6 +132,17 @@ class Command(click.Command):
         for title in sorted(sections, key=lambda title: SECTIONS.index(title) if title in SECTIONS else -1):
             with formatter.section(title):
                 formatter.write_dl(sections[title])
+        if left:
+            formatter.write_paragraph()
+            formatter.write_text(f"{ctx.command_path} --help-all shows {left} more options.")
+
+
+def _show_all(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    """Print the help with all options and exit, if that was asked for."""
+    if value and not context.resilient_parsing:
+        context.meta[_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
 
 
 class Group(click.Group):

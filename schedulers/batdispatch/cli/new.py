@@ -74,7 +74,8 @@ def _subcommand(kind: str) -> Callable[[str, Path | None], None]:
 
 output_option = option(
     "-o",
-    "--output",
+    "--out",
+    "output",
     metavar="DIR",
     type=click.Path(path_type=Path),
     help="Write the package into this folder, which must not exist yet. The default is the name.",

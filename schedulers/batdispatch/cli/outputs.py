@@ -33,10 +33,11 @@ def out_option(
 
 
 def output_option(metavar: str, help: str, **more: Any) -> Callable[[F], F]:
-    """Return ``--output``, in short ``-o``: the file that a command writes, which may be the standard output."""
+    """Return ``--out``, in short ``-o``: the file that a command writes, which may be the standard output."""
     return option(
         "-o",
-        "--output",
+        "--out",
+        "output",
         metavar=metavar,
         required=True,
         type=click.Path(path_type=Path),

@@ -54,7 +54,8 @@ def generate() -> None:
 _output_option = partial(
     option,
     "-o",
-    "--output",
+    "--out",
+    "output",
     required=True,
     help="Write into this file, or for - to the standard output.",
 )

@@ -13,8 +13,23 @@ from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, out_option
 from batdispatch.runs.spec import RunSpec, as_typed
 
+#: The options that people use first, which --help shows.
+_COMMON = (
+    "platform",
+    "workload",
+    "dispatcher",
+    "options",
+    "seed",
+    "external_events",
+    "clock",
+    "engine",
+    "out",
+    "record",
+    "as_json",
+)
 
-@click.command(cls=Command)
+
+@click.command(cls=Command, common=_COMMON)
 @out_option(None, "Write the results into this folder. The default is runs/LABEL, where LABEL names the dispatcher.")
 @options(RunSpec)
 @json_option("Print result.json instead of a table.")

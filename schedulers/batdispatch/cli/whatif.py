@@ -17,8 +17,21 @@ from batdispatch.inputs.log_options import LogReading
 from batdispatch.runs.comparison_options import WhatIfOptions
 from batdispatch.runs.spec import RunSpec
 
+#: The options that people use first, which --help shows.
+_COMMON = (
+    "change",
+    "dispatcher",
+    "platform",
+    "slurm",
+    "select",
+    "anyway",
+    "node_price",
+    "out",
+    "as_json",
+)
 
-@click.command(cls=Command)
+
+@click.command(cls=Command, common=_COMMON)
 @click.argument("accounts", metavar="ACCOUNTS", type=click.Path())
 @options(WhatIfOptions)
 @options(RunSpec, only=("seed", "platform"), needed=False)

@@ -1,8 +1,8 @@
 """Which libraries a plain installation leaves out, and what to say where one of them is needed and missing.
 
 What a run of the common dispatchers needs is always installed. The other libraries come with *extras*, such as
-``pip install 'batdispatch[report]'``. What needs an extra says so before it begins (`check`), so that nobody waits for
-a simulation that cannot end.
+``pip install '.[report]'`` in a checkout. What needs an extra says so before it begins (`check`), so that nobody waits
+for a simulation that cannot end.
 """
 
 from __future__ import annotations
@@ -49,7 +49,31 @@ def missing_libraries(extra: str) -> str | None:
     if not missing:
         return None
     listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])} and {missing[-1]}"
-    return f"{listed}, which {'is' if len(missing) == 1 else 'are'} not installed: pip install 'batdispatch[{extra}]'"
+    return f"{listed}, which {'is' if len(missing) == 1 else 'are'} not installed: {command(extra)}"
+
+
+def command(extra: str) -> str:
+    """Return the command that installs an extra from where this copy came: a checkout, a wheel, or an index."""
+    return f"pip install '{_origin()}[{extra}]'"
+
+
+def _origin() -> str:
+    """Return what pip was told to install: ``.`` in a checkout, the path of a checkout or wheel, or the name."""
+    # Only who lacks something pays for these imports.
+    import json
+    from importlib import metadata
+    from pathlib import Path
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        said = metadata.distribution("batdispatch").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        said = None
+    # PEP 610: pip writes it where a file or folder was installed, and not where an index was asked.
+    url = urlsplit(json.loads(said)["url"]) if said else None
+    if url is None or url.scheme != "file" or not (place := Path(unquote(url.path))).exists():
+        return "batdispatch"
+    return "." if place == Path.cwd() else str(place)
 
 
 def explanation_of(problem: ImportError) -> InputError | None:
@@ -60,7 +84,7 @@ def explanation_of(problem: ImportError) -> InputError | None:
         return None
     extra = min(bringing, key=lambda extra: len(EXTRAS[extra]))
     name = EXTRAS[extra][library]
-    return InputError(f"this needs {name}, which is not installed: pip install 'batdispatch[{extra}]'")
+    return InputError(f"this needs {name}, which is not installed: {command(extra)}")
 
 
 def _is_there(module: str) -> bool:

@@ -19,6 +19,6 @@ class ReportOptions(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Compare the other dispatchers of a campaign with this one. The default is easy, else the first.
     """
 
-    output: Annotated[Path | None, Form("OUT", name="-o/--output")] = None
+    output: Annotated[Path | None, Form("OUT", name="-o/--out")] = None
     title: Annotated[str | None, Form("TEXT")] = None
     baseline: Annotated[str | None, Form("NAME")] = None

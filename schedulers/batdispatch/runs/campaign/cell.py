@@ -43,7 +43,7 @@ def make_input(recipe: Recipe, make: Callable[[Sequence[str]], None] = make) -> 
     words = list(recipe.words)
     for option, path in recipe.paths.items():
         words.append(f"--{option}={path}" if option else path)
-    make([*words, f"--output={output}"])
+    make([*words, f"--out={output}"])
 
 
 def simulate(task: CellTask, places: Places) -> None:
