@@ -1,5 +1,6 @@
 """Cards: what docstrings are read for, and that each dispatcher, part and option says what it has to."""
 
+import json
 import re
 from typing import Annotated, Literal
 
@@ -169,3 +170,13 @@ def test_explain_prints_all_that_are_called_so() -> None:
     assert "dmr (dispatcher)\n" in output
     assert "\ndmr (policy)\n" in output
     assert "toptimal (request sequence)\n" in CliRunner().invoke(cli, ["explain", "toptimal"]).output
+
+
+def test_explain_prints_every_card_of_a_name_as_json() -> None:
+    dispatcher, policy = json.loads(CliRunner().invoke(cli, ["explain", "dmr", "--json"]).output)
+    assert (dispatcher["name"], dispatcher["kind"], policy["kind"]) == ("dmr", "dispatcher", "policy")
+    card = read_card(find("dispatchers", "dmr").__doc__ or "")
+    assert dispatcher["overview"] == card.overview
+    assert dispatcher["complexity"] == card.sections["Time"]
+    options = options_of(find("dispatchers", "dmr").options_type)
+    assert [option["name"] for option in dispatcher["options"]] == [option.name for option in options]

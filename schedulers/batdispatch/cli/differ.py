@@ -90,7 +90,8 @@ def cases(folder: Path, write: bool, as_json: bool) -> None:
 @command.command()
 @click.argument("log", metavar="LOG", type=click.Path(path_type=Path))
 @options(FigureOptions)
-def figures(wanted: FigureOptions, log: Path) -> None:
+@json_option("Print the figures as JSON.", section=OTHER_OPTIONS)
+def figures(wanted: FigureOptions, log: Path, as_json: bool) -> None:
     """Print what a policy and its known variants make of a log, to find out what a published figure is of.
 
     For each variant and number of processors: the quantile of the bounded slowdown of the jobs, and the mean wait.
@@ -98,6 +99,9 @@ def figures(wanted: FigureOptions, log: Path) -> None:
     from batdispatch.differ.figures import figures_of_log
 
     jobs, listed = figures_of_log(log, wanted)
+    if as_json:
+        click.echo(json_text({"jobs": jobs, "figures": [figure._asdict() for figure in listed]}))
+        return
     heading = f"{wanted.quantile:.0%} bounded slowdown ({wanted.threshold:g} s), mean wait"
     click.echo(f"{log}: {jobs:,} jobs; {heading}")
     for figure in listed:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from dataclasses import asdict
+from typing import Any
 
 import click
 
 from batdispatch.cli.cards import SECTIONS, options_of, read_card
 from batdispatch.cli.completion import complete_part
-from batdispatch.cli.groups import Command
+from batdispatch.cli.groups import OTHER_OPTIONS, Command
 from batdispatch.cli.kinds import KINDS, find, names, singular
+from batdispatch.cli.messages import json_text
+from batdispatch.cli.outputs import json_option
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.options import Part, did_you_mean
@@ -22,7 +26,8 @@ _WIDEST = 100
 
 @click.command(cls=Command)
 @click.argument("name", shell_complete=complete_part)
-def command(name: str) -> None:
+@json_option("Print the cards as JSON.", section=OTHER_OPTIONS)
+def command(name: str, *, as_json: bool) -> None:
     """Explain a dispatcher or a part of one: what it does, its source, its guarantee, its options.
 
     \b
@@ -34,12 +39,22 @@ def command(name: str) -> None:
     if not found:
         known = [entry for kind in KINDS for entry in names(kind)]
         raise InputError(f"nothing is called {name!r}: {did_you_mean(name, known)}")
+    if as_json:
+        click.echo(json_text([_card_as_dict(name, kind, cls) for kind, cls in found]))
+        return
     for place, (kind, cls) in enumerate(found):
         called = "request sequence" if issubclass(cls, RequestSequence) else kind
         click.secho(("\n" if place else "") + f"{name} ({called})", bold=True)
         _show_card(cls)
         option = "requests" if issubclass(cls, RequestSequence) else kind
         _show_options(cls, f"--set {option}={name}[NAME=VALUE]" if issubclass(cls, Part) else "--set NAME=VALUE")
+
+
+def _card_as_dict(name: str, kind: str, cls: type[Dispatcher | Part]) -> dict[str, Any]:
+    card = read_card(cls.__doc__ or "")
+    sections = {SECTIONS[title].lower().replace(" ", "_"): entries for title, entries in card.sections.items()}
+    options = [asdict(option) for option in options_of(cls.options_type)]
+    return {"name": name, "kind": kind, "overview": card.overview, **sections, "options": options}
 
 
 def _show_card(cls: type[Dispatcher | Part]) -> None:

@@ -191,4 +191,12 @@ def test_figures_of_each_variant_and_size(kit: Path) -> None:
     assert lines[1].endswith("as defined")
     (without,) = [line for line in lines if "leaves over" in line and line.split()[0] == "8" and "no job" in line]
     assert without.split()[1] == "1.42"
+    answer = json.loads(call("figures", log, "--hosts", "8,16", "--quantile", 1, "--json").output)
+    assert answer["figures"][0] == {
+        "hosts": 8,
+        "about": "as defined",
+        "slowdown": 1.2,
+        "wait": answer["figures"][0]["wait"],
+    }
+    assert len(answer["figures"]) == len(lines) - 1
     assert isinstance(call("figures", log, "--hosts", "8,x").exception, InputError)
