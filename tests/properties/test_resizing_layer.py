@@ -142,5 +142,5 @@ def test_a_moldable_job_is_not_resized(task: Task) -> None:
 
 
 def test_a_dispatcher_that_plans_rigidly_is_refused_by_its_name() -> None:
-    with pytest.raises(InputError, match=r"found stochastic-batch inside it, which plans rigidly"):
+    with pytest.raises(InputError, match=r"found stochastic-batch inside it, expected one"):
         create("resizing[dispatcher=stochastic-batch]")

@@ -20,6 +20,7 @@ KINDS = {
     "requests": "batdispatch.parts.requests:RequestSequence",
     "predictions": "batdispatch.parts.prediction:Prediction",
     "policies": "batdispatch.parts.policy:Policy",
+    "sleeps": "batdispatch.parts.sleep:SleepRule",
 }
 
 

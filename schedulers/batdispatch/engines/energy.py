@@ -21,6 +21,8 @@ from batdispatch.core.machine.power import HostPower
 #: Host ids, int64 [any], or all of them as a slice.
 Hosts = NDArray[np.int64] | slice
 EVERY_HOST = slice(None)
+#: Flop/s that stand for none, to divide by.
+_STANDSTILL = 1e-300
 
 
 class Meter(Protocol):
@@ -35,8 +37,8 @@ class Meter(Protocol):
     def burnt(self, hosts: Hosts, now: float) -> float:
         """Return the same right after a look at all hosts."""
 
-    def change(self, host: int, pstate: int, now: float) -> None:
-        """Let a host be in another power state."""
+    def change(self, hosts: Sequence[int], power: HostPower, pstate: int, now: float) -> None:
+        """Let some hosts with the same power states be in another one of them."""
 
 
 class OwnMeter:
@@ -50,30 +52,30 @@ class OwnMeter:
             pstates: the power state of each host.
             exact: whether to integrate; else to charge as SimGrid does.
         """
-        self._powers = powers
         self._exact = exact
         count = len(powers)
         self._joules = np.zeros(count)
         #: Flop/s that run on each host, its watts, and until when it is charged, s.
         self._load, self._watts, self._until = np.zeros(count), np.zeros(count), np.zeros(count)
-        #: Watts of each host in its power state, and flop/s of all its cores.
-        self._idle, self._epsilon, self._full = np.zeros(count), np.zeros(count), np.zeros(count)
+        #: Watts of each host in its power state: without load, with as little as can be, and what a full load adds.
+        self._rest, self._epsilon, self._span = np.zeros(count), np.zeros(count), np.zeros(count)
+        #: Flop/s of all its cores.
         self._speed = np.zeros(count)
-        for host, pstate in enumerate(pstates):
-            self._be_in(host, pstate)
+        for host, (power, pstate) in enumerate(zip(powers, pstates, strict=True)):
+            self._be_in(host, power, pstate)
         self._price(EVERY_HOST)
 
-    def _be_in(self, host: int, pstate: int) -> None:
-        power = self._powers[host]
-        speed, self._idle[host], self._epsilon[host], self._full[host] = power.states[pstate]
-        self._speed[host] = speed * power.cores
+    def _be_in(self, hosts: int | NDArray[np.int64], power: HostPower, pstate: int) -> None:
+        speed, idle, epsilon, full = power.states[pstate]
+        # A power state of speed 0 counts as fully loaded.
+        self._rest[hosts] = idle if speed else full
+        self._epsilon[hosts], self._span[hosts] = epsilon, full - epsilon
+        self._speed[hosts] = speed * power.cores or _STANDSTILL
 
     def _price(self, hosts: Hosts) -> None:
-        load, speed = self._load[hosts], self._speed[hosts]
-        epsilon, full = self._epsilon[hosts], self._full[hosts]
-        # A power state of speed 0 counts as fully loaded.
-        share = np.minimum(np.divide(load, speed, out=np.ones_like(load), where=speed > 0), 1.0)
-        self._watts[hosts] = np.where(share > 0, epsilon + share * (full - epsilon), self._idle[hosts])
+        load = self._load[hosts]
+        share = np.minimum(load / self._speed[hosts], 1.0)
+        self._watts[hosts] = np.where(share > 0, self._epsilon[hosts] + share * self._span[hosts], self._rest[hosts])
 
     def _charge(self, hosts: Hosts, now: float) -> None:
         self._joules[hosts] += self._watts[hosts] * (now - self._until[hosts])
@@ -89,11 +91,11 @@ class OwnMeter:
     def burnt(self, hosts: Hosts, now: float) -> float:
         return float(self._joules[hosts].sum())
 
-    def change(self, host: int, pstate: int, now: float) -> None:
-        one = np.array([host])
-        self._charge(one, now)
-        self._be_in(host, pstate)
-        self._price(one)
+    def change(self, hosts: Sequence[int], power: HostPower, pstate: int, now: float) -> None:
+        changed = np.array(hosts)
+        self._charge(changed, now)
+        self._be_in(changed, power, pstate)
+        self._price(changed)
 
     def load(self, hosts: Hosts, flops: Any, now: float) -> None:
         """Let some flop/s run on hosts from now on: one number, or float64 [host]."""

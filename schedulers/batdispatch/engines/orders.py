@@ -323,7 +323,8 @@ class Orders:
     def _set_state(self, decision: d.SetResourceState) -> None:
         world, hosts = self._world, decision.hosts
         power = self._power("SET_RESOURCE_STATE")
-        problem = power.states.refusal(hosts.mask, decision.state, world.hosts.busy, world.absent)
+        # As with starts: of hosts that went away, the peer cannot know before it is told.
+        problem = power.states.refusal(hosts.mask, decision.state, world.hosts.busy, world.hosts.away)
         if problem is not None:
             raise self._refusal(f"SET_RESOURCE_STATE: {problem}")
         power.set_state(world, hosts, decision.state)

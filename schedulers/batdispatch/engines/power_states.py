@@ -24,6 +24,7 @@ from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.energy import EVERY_HOST, Hosts, Meter, OwnMeter
 from batdispatch.engines.energy_files import EnergyFiles
 from batdispatch.engines.flops_timer import FlopsTimer
+from batdispatch.engines.mail import Mail
 from batdispatch.engines.occupancy import Occupancy
 from batdispatch.engines.records import Record
 from batdispatch.engines.simgrid_meter import SimGridMeter
@@ -32,7 +33,6 @@ from batdispatch.engines.timing import PlatformTimer
 
 #: What Batsim writes when a power state is decided: to compute in, to sleep in, any other.
 _COMPUTE, _SLEEP, _OTHER = -1, -2, -42
-_ONE_FLOP = np.ones(1)
 
 
 class Surroundings(Protocol):
@@ -41,6 +41,7 @@ class Surroundings(Protocol):
     now: float
     absent: int
     hosts: Occupancy
+    mail: Mail | None
     told: list[e.Event]
 
     def note_states(self, changed: Bounds) -> None:
@@ -65,12 +66,12 @@ class Request:
 
 
 class Switch:
-    """A host that switches; the subject of its activity."""
+    """Hosts that switch together; the subject of their activity."""
 
-    __slots__ = ("due", "host", "request")
+    __slots__ = ("due", "hosts", "request")
 
-    def __init__(self, host: int, request: Request) -> None:
-        self.host, self.request = host, request
+    def __init__(self, hosts: list[int], request: Request) -> None:
+        self.hosts, self.request = hosts, request
         self.due = math.inf
 
 
@@ -155,29 +156,42 @@ class Power:
         request = Request(hosts, state)
         self.switches[0] += 1
         self.switches[1] += hosts.size
-        for host in hosts.ids:
-            virtual = self.states.begin(host, target)
-            self._change(host, now)
+        for group in self._alike(world, hosts):
+            virtual = None
+            for host in group:
+                virtual = self.states.begin(host, target)
+            self._change(group, now)
             if virtual is None:
-                request.left -= 1
+                request.left -= len(group)
             else:
-                self.switching += 1
-                self._timer.start(Activity((host,), _ONE_FLOP, None), Switch(host, request), now)
+                self.switching += len(group)
+                self._timer.start(Activity(tuple(group), np.ones(len(group)), None), Switch(group, request), now)
         self._enter_states(world, hosts)
         world.note_states(())
         if not request.left:
             self._reached(world, request)
 
-    def switched(self, world: Surroundings, switch: Switch) -> None:
-        """Let a host be in its new power state, and say so."""
-        self.states.end(switch.host)
-        self._change(switch.host, world.now)
-        self._enter_states(world, Allocation.of([switch.host]))
-        world.post(switch.host, lambda: self._arrived(world, switch.request))
+    def _alike(self, world: Surroundings, hosts: Allocation) -> list[list[int]]:
+        """Return the hosts in groups that switch as one: each by itself if it sends word of it."""
+        if world.mail is not None or not isinstance(self._timer, FlopsTimer):
+            return [[host] for host in hosts.ids]
+        groups: dict[tuple[int, int], list[int]] = {}
+        for host in hosts.ids:
+            groups.setdefault((id(self.states.powers[host]), self.states.pstates[host]), []).append(host)
+        return list(groups.values())
 
-    def _arrived(self, world: Surroundings, request: Request) -> None:
-        self.switching -= 1
-        request.left -= 1
+    def switched(self, world: Surroundings, switch: Switch) -> None:
+        """Let hosts be in their new power state, and say so."""
+        for host in switch.hosts:
+            self.states.end(host)
+        self._change(switch.hosts, world.now)
+        self._enter_states(world, Allocation.of(switch.hosts))
+        world.post(switch.hosts[0], lambda: self._arrived(world, switch))
+
+    def _arrived(self, world: Surroundings, switch: Switch) -> None:
+        request = switch.request
+        self.switching -= len(switch.hosts)
+        request.left -= len(switch.hosts)
         if not request.left:
             world.note_states(())
             self._reached(world, request)
@@ -188,12 +202,14 @@ class Power:
         self._files.pstates(now, request.hosts.mask, int(request.state))
         world.told.append(e.ResourceStateChanged(now, request.hosts, request.state))
 
-    def _change(self, host: int, now: float) -> None:
-        power, pstate = self.states.powers[host], self.states.pstates[host]
-        self._meter.change(host, pstate, now)
-        self._timer.set_pstate(host, pstate, now)
-        self._least += power.states[pstate].epsilon - self._epsilon[host]
-        self._epsilon[host] = power.states[pstate].epsilon
+    def _change(self, hosts: list[int], now: float) -> None:
+        """Let hosts that are alike be in the power state that the table says by now."""
+        power, pstate = self.states.powers[hosts[0]], self.states.pstates[hosts[0]]
+        self._meter.change(hosts, power, pstate, now)
+        for host in hosts:
+            self._timer.set_pstate(host, pstate, now)
+            self._least += power.states[pstate].epsilon - self._epsilon[host]
+            self._epsilon[host] = power.states[pstate].epsilon
 
     def _enter_states(self, world: Surroundings, hosts: Allocation) -> None:
         self.times.change(world.now, self._slept, self.states.rising, self.states.falling)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from batdispatch.core.machine.power import HostPower
 from batdispatch.engines.energy import Hosts
 from batdispatch.engines.timing import PlatformTimer
 
@@ -24,5 +27,5 @@ class SimGridMeter:
     def burnt(self, hosts: Hosts, now: float) -> float:
         return self.joules(hosts, now)
 
-    def change(self, host: int, pstate: int, now: float) -> None:
+    def change(self, hosts: Sequence[int], power: HostPower, pstate: int, now: float) -> None:
         """The timer sets the power state, and SimGrid hears of it."""

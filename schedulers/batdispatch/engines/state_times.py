@@ -22,8 +22,10 @@ class StateTimes:
     def change(self, now: float, *masks: int) -> None:
         """Note which hosts are in which of `STATES` from now on."""
         for name, old, new in zip(STATES, self._masks, masks, strict=True):
-            left = hostset.ids(old & ~new)
-            self.seconds[name] += now * len(left) - float(self._since[left].sum())
+            if old & ~new:
+                left = hostset.ids(old & ~new)
+                self.seconds[name] += now * len(left) - float(self._since[left].sum())
         for old, new in zip(self._masks, masks, strict=True):
-            self._since[hostset.ids(new & ~old)] = now
+            if new & ~old:
+                self._since[hostset.ids(new & ~old)] = now
         self._masks = masks

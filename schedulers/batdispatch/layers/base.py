@@ -62,6 +62,9 @@ class Layer(Dispatcher):
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         self.inner.on_end(ledger, stay)
 
+    def on_called_off(self, ledger: Ledger, stay: Stay) -> None:
+        self.inner.on_called_off(ledger, stay)
+
     def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
         self.inner.on_killed(ledger, event)
 
@@ -73,6 +76,9 @@ class Layer(Dispatcher):
 
     def gaps(self, ledger: Ledger) -> Iterable[Gap] | None:
         return self.inner.gaps(ledger)
+
+    def planned_starts(self, ledger: Ledger) -> Iterable[tuple[float, int]]:
+        return self.inner.planned_starts(ledger)
 
     def may_lend(self, ledger: Ledger, job: Job, gap: Gap) -> bool:
         return self.inner.may_lend(ledger, job, gap)

@@ -85,8 +85,8 @@ class Resizing(Layer):
             raise InputError("dispatcher resizing: there is resizing inside it: both would resize the same jobs")
         if not all(inside.gives_way for inside in chain(self.inner)):
             raise InputError(
-                f"dispatcher resizing: found {self.options.dispatcher} inside it, which plans rigidly, expected one "
-                "that can do with jobs which are resized whatever was planned"
+                f"dispatcher resizing: found {self.options.dispatcher} inside it, expected one that can do with jobs "
+                "which are resized whatever was planned"
             )
         self.policy = make_policy(self.options.policy)
         costs = (self.options.check_cost, self.options.expand_cost, self.options.shrink_cost)

@@ -94,6 +94,11 @@ class Dispatcher(ABC):
         `on_killed` or in `decide`.
         """
 
+    def on_called_off(self, ledger: Ledger, stay: Stay) -> None:
+        """Learn that a job which was started waits again: a host went away that was to be woken for it."""
+        self.on_end(ledger, stay)
+        self.on_submit(ledger, stay.job)
+
     def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
         """Learn of the progress of killed jobs."""
 
@@ -141,6 +146,13 @@ class Dispatcher(ABC):
 
         A dispatcher that keeps a list or a plan of its own takes the job out of it here.
         """
+
+    def planned_starts(self, ledger: Ledger) -> Iterable[tuple[float, int]]:
+        """Return when waiting jobs are to start, in seconds, and the mask of the hosts for each, as far as it is known.
+
+        Asked after `decide`, by layers that wake hosts in time.
+        """
+        return ()
 
     def innermost(self) -> Dispatcher:
         """Return the dispatcher inside all layers: this one, unless it is a layer."""

@@ -35,6 +35,7 @@ from batdispatch.core.jobs.profiles import spreads_freely
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
+from batdispatch.core.line.boots import Boots
 from batdispatch.core.line.holds import Hold, beyond_own, hold_of
 from batdispatch.core.line.roll import Roll
 from batdispatch.core.machine.host_states import HostState, HostStates
@@ -70,8 +71,10 @@ class Ledger:
         running: running jobs by id, in order of start.
         roll: which jobs there are, who continues whom, and who waits for whom.
         holds: capacity kept for jobs that will continue others, by the id of the job that is continued.
-        unavailable: mask of the hosts on which nothing may start, because they are away, sleep or switch.
+        unavailable: mask of the hosts on which nothing may start, because they are away or, unless they are woken for
+            jobs (`wake_for_jobs`), sleep or switch.
         states: power states of the hosts, once one was decided; None: none was, or the machine states no watts.
+        boots: jobs that were started on hosts which have yet to wake up; None: only hosts that compute are free.
         epoch: counts the events that changed capacity, starts excepted; a plan made at an equal count still holds.
         plain: True as long as every job submitted has a plain request, so that counting hosts suffices.
         config: Batsim's configuration, see SimulationBegins.
@@ -92,6 +95,9 @@ class Ledger:
         #: Mask of the hosts that are away.
         self._away = 0
         self.states: HostStates | None = None
+        self.boots: Boots | None = None
+        #: Stays that came to nothing, because a host went away that was waking up, since `take_called_off`.
+        self._called_off: list[Stay] = []
         self.epoch = 0
         self.plain = True
         self.config = begins.config
@@ -198,10 +204,7 @@ class Ledger:
             if may or before is not None:
                 turned.append((before, shown if may else None))
         if turned:
-            # The queue is in order of arrival.
-            waiting = sorted(self.queue.items(), key=lambda item: self.roll.ranks[item[0]])
-            self.queue.clear()
-            self.queue.update(waiting)
+            self._sort_queue()
             self._changed()
         return turned
 
@@ -368,6 +371,9 @@ class Ledger:
         """
         self.check_hosts(hosts, "gone")
         self._away |= hosts.mask
+        if self.boots is not None:
+            for execute in self.boots.on(hosts.mask):
+                self._call_off(self.running[execute.job_id])
         self._shut()
 
     def apply_available(self, hosts: Allocation) -> None:
@@ -379,6 +385,27 @@ class Ledger:
         self.check_hosts(hosts, "back")
         self._away &= ~hosts.mask
         self._shut()
+
+    def _call_off(self, stay: Stay) -> None:
+        """Let a job wait again that was started on hosts of which one went away before it woke up."""
+        job = stay.job
+        del self.running[job.id]
+        stay.state, stay.start = JobState.COMPLETED_KILLED, self.now
+        self._idle = self._books.give(self._idle, job, stay.allocation)
+        self.queue[job.id] = job
+        self._sort_queue()
+        self._called_off.append(stay)
+
+    def _sort_queue(self) -> None:
+        """Put the queue into the order of arrival."""
+        waiting = sorted(self.queue.items(), key=lambda item: self.roll.ranks[item[0]])
+        self.queue.clear()
+        self.queue.update(waiting)
+
+    def take_called_off(self) -> list[Stay]:
+        """Return the stays that came to nothing since the last call: their jobs wait again."""
+        called_off, self._called_off = self._called_off, []
+        return called_off
 
     def apply_state(self, event: e.ResourceStateChanged) -> None:
         """Note that hosts are in the power state that was decided for them.
@@ -398,11 +425,26 @@ class Ledger:
                 )
             if states.of(host) in (HostState.FALLING, HostState.RISING):
                 states.end(host)
-        self._shut()
+        if self.boots is None:
+            self._shut()
+        else:
+            self._begin_booted(self.boots)
+
+    def _begin_booted(self, boots: Boots) -> None:
+        """Let the jobs run whose hosts are awake by now, and wake hosts that have just fallen asleep for others."""
+        for execute in boots.ready(self._away):
+            self.running[execute.job_id].start = self.now
+            self.roll.begin(execute.job_id, self.now)
+            self._decisions.append(msgspec.structs.replace(execute, time=self.now))
+            if execute.job_id in boots.killed:
+                boots.killed.discard(execute.job_id)
+                self._decisions.append(d.Kill(self.now, [execute.job_id]))
+        self.wake(boots.to_wake())
 
     def _shut(self) -> None:
-        """Let nothing start on hosts that are away, sleep or switch."""
-        self.unavailable = self._away if self.states is None else self._away | self.states.away
+        """Let nothing start on hosts that are away or, unless they are woken for jobs, do not compute."""
+        closed = 0 if self.states is None or self.boots is not None else self.states.away
+        self.unavailable = self._away | closed
         self._changed()
 
     def _changed(self) -> None:
@@ -569,9 +611,13 @@ class Ledger:
         if left is None:
             left, hold = self._taken(job, allocation)
         del self.queue[job.id]
-        stay = self.running[job.id] = Stay(job=job, start=self.now, allocation=allocation, rank=self.roll.ranks[job.id])
+        boots = self.boots
+        booting = boots is not None and bool(allocation.mask & boots.states.away)
+        start = boots.awake_at(allocation.mask, self.now) if boots is not None and booting else self.now
+        stay = self.running[job.id] = Stay(job=job, start=start, allocation=allocation, rank=self.roll.ranks[job.id])
         self._idle = left
-        self.roll.begin(job.id, self.now)
+        if not booting:
+            self.roll.begin(job.id, self.now)
         if self.openings is not None:
             self.openings.leave(job.id)
         if hold is not None:
@@ -584,7 +630,12 @@ class Ledger:
             storage = self._storage_of(job, allocation)
         if place.given_up:
             self.given_up.update(place.given_up)
-        self._decisions.append(d.Execute(self.now, job.id, allocation, mapping, storage, place.io_job))
+        execute = d.Execute(self.now, job.id, allocation, mapping, storage, place.io_job)
+        if boots is not None and booting:
+            boots.waiting[job.id] = execute
+            self.wake(allocation.mask & boots.states.asleep)
+        else:
+            self._decisions.append(execute)
         if self.on_start is not None:
             self.on_start(stay)
         return stay
@@ -598,7 +649,7 @@ class Ledger:
         if not allocation.mask or allocation.mask & self.machine.compute != allocation.mask:
             raise self._wrong_hosts(job, allocation)
         if allocation.mask & self.unavailable:
-            if self.states is not None and allocation.mask & self.states.away:
+            if self.boots is None and self.states is not None and allocation.mask & self.states.away:
                 why = self.states.why_not_computing(allocation.mask)
                 raise self._refusal(f"job {job.id} cannot start on {allocation}: {why}")
             host = hostset.ids(allocation.mask & self.unavailable)[0]
@@ -698,6 +749,11 @@ class Ledger:
                 raise self._refusal(f"job {job_id} cannot be killed: it is {self._state_of(job_id)}")
         if listed:
             self._killed.update(listed)
+            if self.boots is not None and self.boots.waiting:
+                # The simulator has yet to hear of those that wait for their hosts.
+                self.boots.killed.update(job_id for job_id in listed if job_id in self.boots.waiting)
+                listed = [job_id for job_id in listed if job_id not in self.boots.waiting]
+        if listed:
             self._decisions.append(d.Kill(self.now, listed))
 
     # ------------------------------------------------------------------ holds
@@ -839,9 +895,38 @@ class Ledger:
             if problem is not None:
                 raise self._refusal(problem)
             for host in hosts.ids:
-                self.states.begin(host, int(state))
-            self._shut()
+                virtual = self.states.begin(host, int(state))
+                if self.boots is not None and virtual is not None:
+                    self.boots.switch(host, 1 / self.states.powers[host].states[virtual].speed, self.now)
+            if self.boots is None:
+                self._shut()
         self._decisions.append(d.SetResourceState(self.now, hosts, state))
+
+    def wake_for_jobs(self) -> None:
+        """Let hosts that sleep or switch count as free from now on: they are woken for the jobs that start there.
+
+        Such a job runs, to the dispatcher, from its start on, and its stay begins when its hosts are expected to be
+        awake; see `core.line.boots`.
+
+        Raises:
+            InputError: a host states no watts, or wrong ones.
+        """
+        if self.states is None:
+            self.states = HostStates(self.machine)
+        self.boots = Boots(self.states)
+        self._shut()
+
+    def wake(self, hosts: int) -> None:
+        """Wake hosts that sleep; `hosts` is a mask. Needs `wake_for_jobs`."""
+        assert self.boots is not None, "hosts are woken for jobs"
+        for group, state in self.boots.groups(hosts, awake=True):
+            self.set_state(group, state)
+
+    def let_sleep(self, hosts: int) -> None:
+        """Let idle hosts sleep that can, each in its deepest state; `hosts` is a mask. Needs `wake_for_jobs`."""
+        assert self.boots is not None, "hosts are woken for jobs"
+        for group, state in self.boots.groups(hosts, awake=False):
+            self.set_state(group, state)
 
     def query_energy(self) -> None:
         """Ask for the energy consumed so far (needs Batsim's energy option)."""

@@ -280,6 +280,8 @@ class Session:
 
     def _heard(self, ledger: Ledger, event: e.Event) -> None:
         _EFFECTS[type(event)](ledger, event)
+        for stay in ledger.take_called_off():
+            self.dispatcher.on_called_off(ledger, stay)
         self.dispatcher.on_event(ledger, event)
 
     def _ends(self, ledger: Ledger, event: e.SimulationEnds) -> None:

@@ -18,8 +18,10 @@ state           what holds                               what ends it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from functools import cached_property
 
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.machine import Machine
@@ -67,6 +69,16 @@ class HostStates:
         if self.falling >> host & 1:
             return HostState.FALLING
         return HostState.RISING if self.rising >> host & 1 else HostState.COMPUTING
+
+    @cached_property
+    def can_sleep(self) -> int:
+        """Mask of the hosts that have a power state to sleep in."""
+        return hostset.mask_of(host for host, power in enumerate(self.powers) if power.sleeps)
+
+    def seconds_up(self, host: int) -> float:
+        """Return how long a host takes to wake up that sleeps or is about to, in seconds; 0 if nobody knows."""
+        seconds = self.powers[host].seconds_up(self.target(host))
+        return 0.0 if math.isnan(seconds) else seconds
 
     def target(self, host: int) -> int:
         """Return the power state that a host is in, or will be in when it has switched."""

@@ -62,6 +62,16 @@ class HostPower(msgspec.Struct, frozen=True, dict=True):
         """The states in which it computes, in order."""
         return tuple(n for n in range(len(self.states)) if n not in self.sleeps and n not in self.virtual)
 
+    @cached_property
+    def usual(self) -> int:
+        """The state in which it computes unless somebody wants another one."""
+        return self.start if self.start in self.computing else self.computing[0]
+
+    @cached_property
+    def deepest(self) -> int | None:
+        """The state to sleep in that burns least; None: it cannot sleep."""
+        return min(self.sleeps, key=lambda state: self.states[state].idle, default=None)
+
     def watts(self, state: int, load: float) -> float:
         """Return what it burns, in watts.
 

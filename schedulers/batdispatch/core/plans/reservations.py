@@ -244,6 +244,12 @@ class Reservations:
             self._unsettled = True
         self.held[kept.job.id] = kept
 
+    def delay(self, job_id: str, start: float) -> None:
+        """Note that a job which has its hosts begins to run at `start` only, in seconds: they have to wake up."""
+        kept = self.held[job_id]
+        self.held[job_id] = kept._replace(start=start, cut=kept.cut + start - kept.start)
+        self._unsettled = True
+
     def hold(self, job: Job, place: Place, end: float) -> None:
         """Note that a job starts now outside the plan and is expected to end at `end`, in seconds."""
         now = self._ledger.now

@@ -69,6 +69,8 @@ class Conservative(PlanningQueue):
             self.plan.put_back(job.parent, job.id, job)
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
+        if stay.start > ledger.now:
+            self.plan.delay(stay.job.id, stay.start)
         self._ends.add(stay, self.plan.held[stay.job.id].expected_end)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
@@ -120,7 +122,10 @@ class Conservative(PlanningQueue):
             self.plan.extend(stay.job.id, end)
             self._void = True
 
-    # ------------------------------------------------------------------ gaps for layers
+    # ------------------------------------------------------------------ questions of layers
+
+    def planned_starts(self, ledger: Ledger) -> Iterable[tuple[float, int]]:
+        return ((kept.start, kept.place.allocation.mask) for kept in self.plan.planned.values())
 
     def gaps(self, ledger: Ledger) -> Iterable[Gap]:
         return (Gap(*gap) for gap in gaps_from_now(self.plan.timeline, ledger.now, less=self.lateness.delay))

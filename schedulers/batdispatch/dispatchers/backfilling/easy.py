@@ -104,7 +104,7 @@ class Easy(PlanningQueue):
             self._pooled, self._space, self._basis = False, ledger.space, _NEVER
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
-        self.ends.add(stay, end_of(ledger.now, self.booked(stay.job)))
+        self.ends.add(stay, end_of(stay.start, self.booked(stay.job)))
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)
@@ -283,7 +283,24 @@ class Easy(PlanningQueue):
         # What the head leaves spare is less than it was.
         self._basis = _NEVER
 
-    # ------------------------------------------------------------------ gaps for layers
+    # ------------------------------------------------------------------ questions of layers
+
+    def planned_starts(self, ledger: Ledger) -> list[tuple[float, int]]:
+        """When the head of the queue may start, and where."""
+        head = self._reserved if self._reserved is not None and self._reserved.id in ledger.queue else None
+        head = head or next(iter(self.waiting), None)
+        shadow = math.inf if head is None else self._first_room(ledger, head)[1]
+        if head is None or shadow == math.inf:
+            return []
+        free, space, held = ledger.free, ledger.space, []
+        for end, _, stay in self.ends:
+            if end <= shadow:
+                free = space.give(free, stay.job, stay.allocation)
+            else:
+                held.append((stay.job, Place(stay.allocation)))
+        free = space.only(free, ~ledger.unavailable)
+        place = self._place(Scene(ledger, free, lambda: held, None, shadow), head)
+        return [] if place is None else [(shadow, place.allocation.mask)]
 
     def gaps(self, ledger: Ledger) -> list[Gap]:
         """What is free until the head of the queue may start."""

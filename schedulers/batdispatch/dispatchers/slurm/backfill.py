@@ -89,7 +89,7 @@ class SlurmBackfill(PlanningQueue):
         self._ask()
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
-        self.ends.add(stay, end_of(ledger.now, self.booked(stay.job)))
+        self.ends.add(stay, end_of(stay.start, self.booked(stay.job)))
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)

@@ -1,0 +1,107 @@
+"""Hosts that sleep under `powered`, on two hosts that fall asleep in 2 s and wake up in 5 s, worked out by hand."""
+
+import pytest
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line.decisions import Execute, SetResourceState
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.engines.records import EngineOptions
+from simulating import Result, Task, simulate
+
+WATTS = {"wattage_per_state": "100:110:200,10:10,120:120,140:140", "sleep_pstates": "1:2:3"}
+
+
+def machine(count: int = 2) -> Machine:
+    hosts = [Host(id=n, name=f"h{n}", properties=WATTS, speed=1.0, speeds=(1.0, 1.0, 0.5, 0.2)) for n in range(count)]
+    return Machine(hosts)
+
+
+def run(dispatcher: str, *tasks: Task, events: tuple[Event, ...] = (), hosts: int = 2) -> Result:
+    return simulate(machine(hosts), tasks, dispatcher, engine=EngineOptions(energy="exact"), events=events)
+
+
+def switches(result: Result) -> list[tuple[float, str, str]]:
+    return [
+        (decision.time, str(decision.hosts), decision.state)
+        for _, reply in result.exchanges
+        for decision in reply.decisions
+        if isinstance(decision, SetResourceState)
+    ]
+
+
+LATE = Task("2", 50.0, 1, 10.0, 10.0)
+
+
+@pytest.mark.parametrize("name", ["easy", "conservative", "fcfs", "slurm-backfill"])
+def test_a_job_on_hosts_that_sleep_begins_when_they_are_awake(name: str) -> None:
+    result = run(f"powered[dispatcher={name},sleep=idle,after=20]", Task("1", 0.0, 2, 10.0, 10.0), LATE)
+    assert switches(result) == [(30.0, "0-1", "1"), (50.0, "0", "0")]
+    assert result.starts() == {"1": 0.0, "2": 55.0}
+    assert result.session.report["hosts_put_to_sleep"] == 2
+    assert result.session.report["jobs_that_woke_hosts"] == 1
+
+
+def test_a_host_that_is_falling_asleep_is_woken_when_it_is_there() -> None:
+    result = run("powered[sleep=idle,after=20]", Task("1", 0.0, 2, 10.0, 10.0), Task("2", 31.0, 1, 10.0, 10.0))
+    assert switches(result) == [(30.0, "0-1", "1"), (32.0, "0", "0")]
+    assert result.starts()["2"] == 37.0
+
+
+def test_as_many_idle_hosts_as_are_to_be_kept_stay_awake() -> None:
+    assert [each[1] for each in switches(run("powered[sleep=idle,after=5,keep=1]", LATE))] == ["1"]
+    assert [each[1] for each in switches(run("powered[sleep=idle,after=5,keep=0.6]", LATE, hosts=4))] == ["3"]
+
+
+def test_hosts_stay_awake_while_a_job_waits_under_quiet() -> None:
+    tasks = [Task("1", 0.0, 1, 40.0, 40.0), Task("2", 1.0, 2, 5.0, 5.0), Task("3", 100.0, 1, 1.0, 1.0)]
+    assert switches(run("powered[sleep=quiet,after=10]", *tasks)) == [(55.0, "0-1", "1"), (100.0, "0", "0")]
+
+
+@pytest.mark.parametrize("name", ["easy", "conservative"])
+def test_hosts_are_woken_in_time_for_a_planned_start(name: str) -> None:
+    tasks = [Task("1", 0.0, 1, 40.0, 40.0), Task("2", 1.0, 2, 5.0, 5.0)]
+    result = run(f"powered[dispatcher={name},sleep=idle,after=10]", *tasks)
+    assert switches(result)[:2] == [(10.0, "1", "1"), (35.0, "1", "0")]
+    assert result.starts()["2"] == 40.0
+    late = run(f"powered[dispatcher={name},sleep=idle,after=10,ahead=false]", *tasks)
+    assert late.starts()["2"] == 45.0
+
+
+def test_plans_count_on_the_time_that_hosts_take_to_wake_up() -> None:
+    """Job 1 has its host at 40 s and runs from 45 to 105 s: job 4 would end at 104 s, and may go before job 3."""
+    tasks = [
+        Task("1", 40.0, 1, 60.0, 60.0),
+        Task("2", 50.0, 1, 10.0, 10.0),
+        Task("3", 51.0, 3, 5.0, 5.0),
+        Task("4", 52.0, 1, 52.0, 52.0),
+    ]
+    # But job 4 wakes its host up as well, which delays job 3 by as much.
+    assert run("powered[sleep=idle,after=5]", *tasks, hosts=3).starts() == {"1": 45.0, "2": 55.0, "4": 57.0, "3": 109.0}
+
+
+def test_a_job_whose_host_goes_away_while_it_wakes_up_waits_again() -> None:
+    gone = MachinesUnavailable(52.0, Allocation.of([0]))
+    back = MachinesAvailable(200.0, Allocation.of([0]))
+    result = run("powered[sleep=idle,after=20]", Task("1", 0.0, 2, 10.0, 10.0), LATE, events=(gone, back))
+    assert switches(result)[1:3] == [(50.0, "0", "0"), (52.0, "1", "0")]
+    assert result.starts()["2"] == 57.0
+    starts = [d.allocation.mask for _, reply in result.exchanges for d in reply.decisions if isinstance(d, Execute)]
+    assert starts == [0b11, 0b10]
+
+
+def test_powered_and_resizing_do_not_go_together() -> None:
+    with pytest.raises(InputError, match=r"powered: found resizing inside it, expected a dispatcher without powered"):
+        create("powered[dispatcher=resizing]")
+    with pytest.raises(InputError, match=r"found powered\[dispatcher=easy\] inside it, expected one that can do with"):
+        create("resizing[dispatcher=powered[dispatcher=easy]]")
+    with pytest.raises(InputError, match=r"no sleep rule is called 'idel': did you mean 'idle'"):
+        create("powered[sleep=idel]")
+
+
+def test_a_host_without_watts_is_named() -> None:
+    hosts = [*machine().hosts, Host(id=2, name="dark", speed=1.0, speeds=(1.0,))]
+    with pytest.raises(InputError, match=r"dark.*wattage_per_state.*expected Idle:Epsilon:AllCores"):
+        simulate(Machine(hosts), [LATE], "powered[sleep=idle]", engine=EngineOptions(energy="exact"))
