@@ -160,7 +160,7 @@ def test_the_best_plan_of_all_rounds_is_carried_out(monkeypatch: pytest.MonkeyPa
     assert sum(one is not None for one in found.solution) > 2
 
 
-def test_a_solver_that_has_no_time_leaves_the_greedy_plan_and_counts_a_fallback() -> None:
+def test_a_solver_that_has_no_time_leaves_the_greedy_plan_and_counts_a_fallback_and_that_it_went_beyond() -> None:
     sizes = [4, 8, 16, 32, 64, 8, 4, 16, 32, 8]
     tasks = [
         task(str(number), size, **({"per_node": {"gpu": 2}} if number % 2 else {}))
@@ -170,6 +170,6 @@ def test_a_solver_that_has_no_time_leaves_the_greedy_plan_and_counts_a_fallback(
     result = simulate(machine, tasks, "aucsched", options={"work": "0.000001"})
     audit(machine, tasks, result)
     report = result.session.dispatcher.report()
-    assert report["halved"] > 0
+    assert (report["halved"], report["beyond_limit"]) == (0, report["fallbacks"])
     assert report["fallbacks"] > 0
     assert report["means"]["improvement"] == 0.0

@@ -21,7 +21,7 @@ from batdispatch.dispatchers.auction.problem import Problem
 from batdispatch.dispatchers.auction.settlement import AuctionResult, settle
 from batdispatch.dispatchers.auction.switch_bids import SwitchBids
 from batdispatch.parts.ordering.priority import TOP
-from batdispatch.parts.solving import Limits
+from batdispatch.parts.solving import Effort, Limits
 
 ORACLE: Any = json.loads((Path(__file__).parents[2] / "oracles" / "auction" / "aucsched_states.json").read_text())
 LIMITS = Limits(work=10.0, wall=600.0)
@@ -30,7 +30,7 @@ GPUS = {"demand": {"core": 1}, "per_node": {"gpu": 2}}
 
 
 def settled(problem: Problem, bids: Bids, rule: Rule = "lexicographic") -> AuctionResult:
-    return settle(problem, bids, rule, 2, LIMITS, lambda: 0.0)
+    return settle(problem, bids, rule, 2, Effort(LIMITS, lambda: 0.0))
 
 
 def sums(problem: Problem, bids: Bids, rule: Rule = "lexicographic") -> tuple[int, float]:
@@ -217,7 +217,7 @@ def test_with_the_factors_of_the_sources_the_weighted_sum_is_the_best_of_all_pla
             Fraction(0),
         )
 
-    found = settle(problem, bids, rule, variant, LIMITS, lambda: 0.0).found
+    found = settle(problem, bids, rule, variant, Effort(LIMITS, lambda: 0.0)).found
     best = max(weighted(plan) for plan in all_plans(ledger.machine, asked, bids, {}))
     assert found.status in ("OPTIMAL", "BOUND")
     assert best - weighted({job: grant.bid for job, grant in found.solution.items()}) < 1e-6
@@ -290,7 +290,7 @@ def test_large_programs_are_not_solved_again_for_preferences_alone(
 
 def test_without_work_the_greedy_plan_is_the_answer() -> None:
     problem, bids = oracle_state(next(one for one in ORACLE["optima"] if one["id"] == "conflict_takes_second_bid"))
-    found = settle(problem, bids, "lexicographic", 2, Limits(work=0.0, wall=1.0), lambda: 0.0)
+    found = settle(problem, bids, "lexicographic", 2, Effort(Limits(work=0.0, wall=1.0), lambda: 0.0))
     assert found.found.status in ("BOUND", "GREEDY")
     assert not found.timed_out
     assert found.found.solution == greedy(problem, bids)

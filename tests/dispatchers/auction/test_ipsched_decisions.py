@@ -1,6 +1,7 @@
 """What IPSCHED promises beyond an optimum: window, period, floor, consecutive nodes, limits, splits."""
 
 import json
+import math
 
 import pytest
 from windows import carry_out, machine_of, problem_of, scaled, solve
@@ -10,8 +11,9 @@ from batdispatch.dispatchers.auction.groups import classes
 from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
 from batdispatch.dispatchers.auction.node_plans import pack, realise
 from batdispatch.dispatchers.auction.program import Layout, MeetingCell, Program
-from batdispatch.dispatchers.auction.search import PlanSearch
+from batdispatch.dispatchers.auction.search import ROUNDING, PlanSearch
 from batdispatch.parts.solving import Limits
+from batdispatch.parts.solving.highs import Relaxation, RelaxedOptimum
 from simulating import Task, audit, simulate
 
 CORE = {"core": 1}
@@ -199,6 +201,19 @@ def test_a_relaxation_that_starts_half_a_job_is_bounded_by_whole_numbers_of_jobs
     search = PlanSearch(problem, [None] * 3, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
     search._over_chosen_pairs([0, 1, 2], classes(problem, [0, 1, 2]))
     assert (search.worth, search.bound) == (20, 20)
+
+
+def test_the_bound_of_a_relaxation_holds_where_one_of_its_sides_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(machine_of([(4, 0)]), [(1, 3, {"demand": CORE})] * 3)
+    search = PlanSearch(problem, [None] * 3, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    program = Program(problem, [0, 1, 2], classes(problem, [0, 1, 2]))
+    relaxation = Relaxation(program.cp)
+    relaxed = relaxation.solve({}, search.effort)
+    assert relaxed is not None
+    cut = RelaxedOptimum(-math.inf, relaxed.values)
+    monkeypatch.setattr(relaxation, "solve", lambda within, effort: cut if next(iter(within.values()))[0] else None)
+    search._bound_by(program, relaxation, relaxed)
+    assert search.bound == math.floor(program.worth(relaxed.cost) * (1 + ROUNDING))
 
 
 def test_one_node_is_always_consecutive() -> None:

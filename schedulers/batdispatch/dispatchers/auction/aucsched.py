@@ -15,7 +15,7 @@ from batdispatch.dispatchers.auction.bids import SCALE, Bids, Most, generate
 from batdispatch.dispatchers.auction.plans import Plan, choice_of, value_of
 from batdispatch.dispatchers.auction.problem import Choice, Problem
 from batdispatch.dispatchers.auction.settlement import AuctionResult, settle
-from batdispatch.parts.solving import SolverResult, result_without_solver
+from batdispatch.parts.solving import Effort, SolverResult, result_without_solver
 
 _Number = Annotated[int, msgspec.Meta(ge=1)] | None
 _Seconds = Annotated[float, msgspec.Meta(ge=0)] | None
@@ -84,9 +84,10 @@ class Aucsched(AuctionDispatcher):
     Guarantee: `priorities(plan) >= priorities(greedy)`, with the default alpha. If the status is OPTIMAL or BOUND, no
         grant of these bids has a larger sum of priorities, and none with that sum has a larger sum of preferences. If
         any job of the window fits, at least one starts. There is no guarantee on waiting times.
-    Time: bounded by `6 work (1 + log2(window))` deterministic seconds of CP-SAT at each decision: two solves for each
-        window and for each of two refinements, and 1 + log2(window) windows. The program has at most `B + 2 K`
-        variables for B bids and K pairs of a job and a group of equal nodes on which the job bids.
+    Time: bounded by `10 work` deterministic seconds at each decision, the building and loading of programs counted. A
+        decision that comes to this end has the best plan found until then, and is counted and told (`beyond_limit`).
+        What is too large for it is not built. The program has at most `B + 2 K` variables for B bids and K pairs of a
+        job and a group of equal nodes on which the job bids.
     Deviations:
         - The published factors alpha are meant to let preferences only break ties, but none of them does. Here the
           program is solved twice instead.
@@ -140,15 +141,15 @@ class Aucsched(AuctionDispatcher):
 
     def _auction(self, problem: Problem, bids: Bids, counters: dict[str, int]) -> SolverResult[Plan]:
         """Settle an auction; on a time-out halve the window and solve again, and return the best plan of all."""
-        jobs = list(bids)
+        jobs, effort = list(bids), Effort(self.limits, self.clock)
         rounds: list[AuctionResult] = []
-        while not rounds or (rounds[-1].timed_out and len(jobs) > 1):
+        while not rounds or (rounds[-1].timed_out and len(jobs) > 1 and not effort.beyond):
             if rounds:
                 self.window.failed(len(jobs))
                 counters["halved"] += 1
                 jobs = jobs[: self.window.size]
             some = {job: bids[job] for job in jobs}
-            rounds.append(settle(problem, some, self.options.alpha, self.options.variant, self.limits, self.clock))
+            rounds.append(settle(problem, some, self.options.alpha, self.options.variant, effort))
             counters["refined"] += rounds[-1].refinements
         self.window.succeeded()
         # A plan of some of the jobs is a plan of all of them: the others wait. The first one of the best is kept.
@@ -162,10 +163,7 @@ class Aucsched(AuctionDispatcher):
                 solution=best.solution,
                 cost=best.cost,
                 status="FEASIBLE" if better else "UNKNOWN",
-                build_seconds=sum(one.found.build_seconds for one in rounds),
-                solve_seconds=sum(one.found.solve_seconds for one in rounds),
-                work=sum(one.found.work for one in rounds),
-                limited=any(one.found.limited for one in rounds),
+                **effort.figures(),
             )
         return found
 

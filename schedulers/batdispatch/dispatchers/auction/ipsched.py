@@ -52,8 +52,10 @@ class Ipsched(AuctionDispatcher):
     Guarantee: `worth(plan) >= worth(greedy)`, the worth of a backfilling pass over the window in order of priority, and
         `worth(plan) <= bound`, which each decision states and no plan exceeds. The status OPTIMAL means that plan and
         bound differ by at most 1e-9 of the worth. There is no guarantee on waiting times.
-    Time: bounded by `work` deterministic seconds of CP-SAT at each decision. The program has `O(w k)` variables for w
-        jobs and k classes of equal nodes.
+    Time: bounded by `work` deterministic seconds of CP-SAT at each decision, and by `10 work` with the building and
+        loading of programs and with linear relaxations. A decision that comes to this end has the best plan found until
+        then, and is counted and told (`beyond_limit`). What is too large for it is not built. The program has `O(w k)`
+        variables for w jobs and k classes of equal nodes.
     Deviations:
         - The authors' CPLEX plug-in for Slurm solves the linear relaxation. This is the integer program of the slides.
         - The slides print the range of nodes, (5), without s_j, as if it bound jobs that do not start. Here it binds
@@ -118,12 +120,7 @@ class Ipsched(AuctionDispatcher):
             status="OPTIMAL" if proven else "UNKNOWN" if search.unsolved else "FEASIBLE",
             bound=-bound / twice,
             first=-first / twice,
-            variables=search.variables,
-            constraints=search.constraints,
-            build_seconds=search.build_seconds,
-            solve_seconds=search.solve_seconds,
-            work=search.work,
-            limited=search.limited,
+            **search.effort.figures(),
         )
 
     def chance(self, problem: Problem, index: int) -> Reason:

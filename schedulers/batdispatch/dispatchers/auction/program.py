@@ -45,6 +45,9 @@ from batdispatch.parts.solving.runner import Answer, Limits, Value
 #: A variable of a linear relaxation that is closer to a whole number counts as that number.
 _SOME = 1e-6
 
+#: Entries of the program for each pair of a job and a group, and for each job of a set that may meet on a node.
+PAIR_ENTRIES, MEETING_ENTRIES = 11, 6
+
 #: For each (job, index of a group): on how many of its nodes the job is, and with how many units.
 Spread = Mapping[tuple[int, int], tuple[int, int]]
 #: Jobs that meet on a node, ascending.
@@ -63,6 +66,12 @@ class Layout(NamedTuple):
 
     spread: Spread
     cells: Mapping[int, Sequence[MeetingCell]] = {}
+
+
+def entries_of(pairs: int, meetings: Mapping[int, Sequence[GroupMeeting]] | None = None) -> int:
+    """Return about how many entries a program has, of so many pairs of a job and a group (see `Program`)."""
+    told = [len(jobs) for sets in (meetings or {}).values() for jobs in sets]
+    return PAIR_ENTRIES * pairs + MEETING_ENTRIES * (sum(told) + len(told))
 
 
 class Program(CpSatModel):

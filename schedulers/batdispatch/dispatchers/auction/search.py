@@ -22,10 +22,11 @@ from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.dispatchers.auction.groups import Group, classes, single_nodes
 from batdispatch.dispatchers.auction.node_plans import Counts, cells_on_nodes, cost, meetings, pack
 from batdispatch.dispatchers.auction.problem import Choice, Problem
-from batdispatch.dispatchers.auction.program import GroupMeeting, Layout, Program
+from batdispatch.dispatchers.auction.program import GroupMeeting, Layout, Program, entries_of
 from batdispatch.dispatchers.auction.worth import spread_of, worth
-from batdispatch.parts.solving import Limits, run
-from batdispatch.parts.solving.highs import Relaxation, RelaxedOptimum
+from batdispatch.parts.solving import Effort, Limits
+from batdispatch.parts.solving.effort import ENTRY_SECONDS
+from batdispatch.parts.solving.highs import READ_SECONDS, Relaxation, RelaxedOptimum
 
 #: A plan is proven optimal when its worth and the bound differ by at most this share of its worth.
 PROVEN = 1e-9
@@ -60,8 +61,7 @@ class PlanSearch:
         bound: no plan is worth more.
         class_bound: the bound of the program over classes, before anything was refined.
         unsolved: whether a solver was called and found no plan at all.
-        variables, constraints: of the largest program.
-        build_seconds, solve_seconds, work, limited: see `Found`; sums over all programs.
+        effort: what all programs and relaxations have taken.
         counters: programs: how many were solved; splits: groups that were split over their nodes; split_programs: those
             for which it took a program; refined: groups about which the program was told more.
     """
@@ -82,11 +82,8 @@ class PlanSearch:
         self.worth = worth(problem, choice)
         self.bound = self.class_bound = bound
         self.unsolved = True
-        self.variables = self.constraints = 0
-        self.build_seconds = self.solve_seconds = self.work = 0.0
-        self.limited = False
+        self.effort = Effort(limits, clock)
         self.counters = {"programs": 0, "splits": 0, "split_programs": 0, "refined": 0}
-        self._limits, self._clock = limits, clock
 
     @property
     def closed(self) -> bool:
@@ -100,7 +97,7 @@ class PlanSearch:
 
     @property
     def _left(self) -> float:
-        return self._limits.work - self.work
+        return 0.0 if self.effort.beyond else self.effort.limits.work - self.effort.work
 
     def improve(self, jobs: Sequence[int], *, single: bool) -> None:
         """Improve the plan until it is proven optimal, nothing is left to refine, or the limit is reached.
@@ -131,31 +128,37 @@ class PlanSearch:
         self, jobs: Sequence[int], groups: Sequence[Group], known: Mapping[int, Sequence[GroupMeeting]]
     ) -> list[int]:
         """Solve the program over some groups and split its solutions; return the groups without a split."""
-        pairs = sum(1 for group in groups for job in jobs if group.rooms[job])
+        pairs = _pairs(jobs, groups)
         if 2 * pairs > LARGE and not known:
             self._over_chosen_pairs(jobs, groups)
-            if self.closed or self._left <= ENOUGH * self._limits.work:
+            if self.closed or self._left <= ENOUGH * self.effort.limits.work:
                 return []
         hint = Layout(spread_of(self.problem, self.choice, groups))
         cost = -self.worth
         layout, found, bound = self._solve(
-            lambda: Program(self.problem, jobs, groups, hint.spread, known), hint, cost, self._left * WHOLE
+            lambda: Program(self.problem, jobs, groups, hint.spread, known),
+            hint,
+            cost,
+            entries_of(pairs, known),
+            self._left * WHOLE,
         )
         self.bound = min(self.bound, bound)
         # A plan that the program does not improve on needs no split: it is one.
         return self._split(jobs, groups, layout)[0] if found < cost else []
 
-    def _solve(self, build: Callable[[], Program], hint: Layout, cost: int, work: float) -> tuple[Layout, int, int]:
-        """Solve a program; return the better of what is found and the hint, its cost, and a bound on worths."""
-        limits = msgspec.structs.replace(self._limits, work=max(work, 1e-3))
-        found = run(build, (hint, cost), bound=-math.inf, limits=limits, clock=self._clock)
+    def _solve(
+        self, build: Callable[[], Program], hint: Layout, cost: int, entries: int, work: float
+    ) -> tuple[Layout, int, int]:
+        """Solve a program; return the better of what is found and the hint, its cost, and a bound on worths.
+
+        Args:
+            build: makes the program.
+            hint: a layout, and `cost` its cost.
+            entries: about how many entries the program has.
+            work: deterministic time for it.
+        """
+        found = self.effort.run(build, (hint, cost), bound=-math.inf, entries=entries, work=max(work, 1e-3))
         self.counters["programs"] += 1
-        self.variables = max(self.variables, found.variables)
-        self.constraints = max(self.constraints, found.constraints)
-        self.build_seconds += found.build_seconds
-        self.solve_seconds += found.solve_seconds
-        self.work += found.work
-        self.limited |= found.limited
         self.unsolved &= not found.solved
         bound = self.bound if found.bound == -math.inf else math.floor(-found.bound)
         return found.solution, round(found.cost), bound
@@ -166,26 +169,32 @@ class PlanSearch:
         The jobs that started in part, and the jobs in the groups where a split had no place for them, are left out of
         the next relaxation.
         """
-        began = self._clock()
+        effort = self.effort
+        pairs = _pairs(jobs, groups)
+        if not effort.spend(entries_of(pairs) * (ENTRY_SECONDS + READ_SECONDS)):
+            return
+        began = effort.clock()
         program = Program(self.problem, jobs, groups)
         relaxation = Relaxation(program.cp)
-        self.build_seconds += self._clock() - began
+        effort.build_seconds += effort.clock() - began
         best, cost = Layout({}), 0
         chosen: set[tuple[int, int]] = set()
         forbidden: set[int] = set()
         placeless: set[tuple[int, int]] = set()
         for number in range(RELAXATIONS):
-            began = self._clock()
-            relaxed = relaxation.solve(program.none_of(forbidden, placeless))
-            self.solve_seconds += self._clock() - began
-            if relaxed is None:
+            relaxed = relaxation.solve(program.none_of(forbidden, placeless), effort)
+            if relaxed is None or relaxed.cost == -math.inf:
                 return
             if not number:
                 self._bound_by(program, relaxation, relaxed)
             used, partly = program.support(relaxed.values)
             chosen |= used
             best, cost, _ = self._solve(
-                self._over(jobs, groups, best, chosen - placeless), best, cost, self._left * PART
+                self._over(jobs, groups, best, chosen - placeless),
+                best,
+                cost,
+                entries_of(len(chosen)),
+                self._left * PART,
             )
             forbidden |= partly
             if number and cost < -self.worth:
@@ -194,7 +203,7 @@ class PlanSearch:
                 # What was found is no plan, and the plan made of it is the next one to improve on.
                 best, cost = Layout(spread_of(self.problem, self.choice, groups)), -self.worth
                 chosen |= set(best.spread)
-            if self.closed or self._left <= ENOUGH * self._limits.work or (number and not partly and not placeless):
+            if self.closed or self._left <= ENOUGH * effort.limits.work or (number and not partly and not placeless):
                 return
 
     def _bound_by(self, program: Program, relaxation: Relaxation, relaxed: RelaxedOptimum) -> None:
@@ -202,8 +211,11 @@ class PlanSearch:
 
         Where a fraction of a job more starts, the bound is that of whole numbers: of fewer jobs or of more.
         """
-        sides = [relaxation.solve(bounds) for bounds in program.counts(relaxed.values)]
+        sides = [relaxation.solve(bounds, self.effort) for bounds in program.counts(relaxed.values)]
         cost = min((side.cost for side in sides if side is not None), default=relaxed.cost)
+        if cost == -math.inf:
+            # A side was cut short.
+            cost = relaxed.cost
         # Worths are whole numbers.
         self.bound = min(self.bound, math.floor(program.worth(cost) * (1 + ROUNDING)))
 
@@ -309,9 +321,13 @@ class PlanSearch:
                 asking, units=units, least=used, most=most[job], licences=asking.licences * 0
             )
         problem = self.problem.asking(askings)
-        work = min(self._left, self._limits.work * SPLIT)
+        work = min(self._left, self.effort.limits.work * SPLIT)
         layout, value, _ = self._solve(
-            lambda: Program(problem, jobs, [group], meetings={0: sets}, symmetry=False), Layout({}), 0, work
+            lambda: Program(problem, jobs, [group], meetings={0: sets}, symmetry=False),
+            Layout({}),
+            0,
+            entries_of(len(jobs), {0: sets}),
+            work,
         )
         return cells_on_nodes(problem, group, layout.cells.get(0, ())) if value else None
 
@@ -328,7 +344,7 @@ class PlanSearch:
 
         None: all that failed are too large for either.
         """
-        if sum(1 for group in groups for job in jobs if group.rooms[job]) > MOST_REFINED:
+        if _pairs(jobs, groups) > MOST_REFINED:
             return None
         finer: list[Group] = []
         told: dict[int, list[GroupMeeting]] = {}
@@ -354,3 +370,8 @@ class PlanSearch:
                 finer.append(group)
         self.counters["refined"] += refined
         return (finer, told) if refined else None
+
+
+def _pairs(jobs: Sequence[int], groups: Sequence[Group]) -> int:
+    """Return how many pairs of a job and a group there are on which the job has room."""
+    return sum(1 for group in groups for job in jobs if group.rooms[job])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -21,13 +21,15 @@ from batdispatch.dispatchers.auction.bids import Bids
 from batdispatch.dispatchers.auction.groups import Group
 from batdispatch.dispatchers.auction.plans import Plan, Weights, greedy, value_of
 from batdispatch.dispatchers.auction.problem import Problem
-from batdispatch.dispatchers.auction.sketches import Sketch, groups_of, pairs, refine_groups, sketch_of, split
-from batdispatch.parts.solving import Limits, SolverResult, result_without_solver, run
+from batdispatch.dispatchers.auction.sketches import Sketch, groups_of, links, pairs, refine_groups, sketch_of, split
+from batdispatch.parts.solving import Effort, SolverResult, result_without_solver
 
 #: How often the program is solved again because a group of nodes had no split; the last time, over single nodes.
 REFINEMENTS = 2
 #: Pairs of a job and a group from which on a program is not solved again for the sake of preferences alone.
 LARGE = 4_000
+#: About how many entries a program has for each pair of a bid and a group that the bid holds.
+LINK_ENTRIES = 3
 
 
 class AuctionResult(NamedTuple):
@@ -62,9 +64,7 @@ class _Solved(NamedTuple):
     status: str
 
 
-def settle(
-    problem: Problem, bids: Bids, rule: Rule, variant: Variant, limits: Limits, clock: Callable[[], float]
-) -> AuctionResult:
+def settle(problem: Problem, bids: Bids, rule: Rule, variant: Variant, effort: Effort) -> AuctionResult:
     """Return the best plan of an auction that is found within limits.
 
     lexicographic: the program is solved for the largest sum of priorities, then, with that sum fixed, for the largest
@@ -80,8 +80,7 @@ def settle(
         bids: at least one bid of some job.
         rule: how preferences are weighed against priorities.
         variant: the published variant, for the rule of its code.
-        limits: for each solve.
-        clock: seconds, for the account.
+        effort: of the decision, with the limits of each solve. **What the solves take is added.**
     """
     if rule == "lexicographic":
         goals = [priorities(problem, bids), preferences(bids)]
@@ -95,14 +94,14 @@ def settle(
     first = -value(plan)[0]
     # If the sum of priorities is that of all jobs, all of them start.
     highest = (bound(goals[0]), *(sum(map(max, weights.values())) for weights in goals[1:]))
-    if not limits.work or value(plan) >= highest:
+    if not effort.limits.work or value(plan) >= highest:
         return AuctionResult(result_without_solver(plan, first, bound=-highest[0]), value(plan), timed_out=False)
     groups = groups_of(problem, bids)
     solved: list[_Solved] = []
     failed: set[int] = set()
-    while not solved or (failed and len(solved) <= REFINEMENTS):
+    while not solved or (failed and len(solved) <= REFINEMENTS and not effort.beyond):
         hint = sketch_of(problem, plan, groups)
-        solved.append(_solve(problem, bids, groups, goals, hint, limits, clock))
+        solved.append(_solve(problem, bids, groups, goals, hint, effort))
         sketch = solved[-1].found.solution
         if sketch is hint:
             failed = set()
@@ -127,12 +126,7 @@ def settle(
         # Each program is a relaxation of the one over single nodes.
         bound=min(max(one.bound for one, *_ in solved), cost),
         first=first,
-        variables=found.variables,
-        constraints=found.constraints,
-        build_seconds=sum(one.build_seconds for one, *_ in solved),
-        solve_seconds=sum(one.solve_seconds for one, *_ in solved),
-        work=sum(one.work for one, *_ in solved),
-        limited=any(one.limited for one, *_ in solved),
+        **effort.figures(),
     )
     return AuctionResult(result, value(plan), solved[-1].status not in _PROVEN and cost >= first, len(solved) - 1)
 
@@ -143,14 +137,14 @@ def _solve(
     groups: Sequence[Group],
     goals: Sequence[Weights],
     hint: Sketch,
-    limits: Limits,
-    clock: Callable[[], float],
+    effort: Effort,
 ) -> _Solved:
     """Return the best sketch for one goal after the other."""
     # A solver takes half a second to load, which commands that only list dispatchers should not pay.
     from batdispatch.dispatchers.auction.auction_model import AuctionProgram
 
     program = functools.cache(lambda: AuctionProgram(problem, bids, groups))
+    entries = LINK_ENTRIES * links(problem, bids, groups)
 
     def solve(sketch: Sketch, weights: Weights, highest: int, keep: Weights | None = None) -> SolverResult[Sketch]:
         cost = -value_of(sketch, weights)
@@ -162,7 +156,7 @@ def _solve(
                 program().keeping(keep, value_of(sketch, keep))
             return program().maximising(weights, sketch)
 
-        return run(build, (sketch, cost), bound=-highest, limits=limits, clock=clock)
+        return effort.run(build, (sketch, cost), bound=-highest, entries=entries)
 
     most = solve(hint, goals[0], bound(goals[0]))
     if len(goals) == 1:
@@ -171,17 +165,7 @@ def _solve(
     every = len(most.solution) == len(bids)
     highest = sum(max(own) if every else max(0, *own) for own in goals[1].values())
     liked = solve(most.solution, goals[1], highest, goals[0])
-    both = msgspec.structs.replace(
-        most,
-        solution=liked.solution,
-        status=_both(most.status, liked.status),
-        variables=max(most.variables, liked.variables),
-        constraints=max(most.constraints, liked.constraints),
-        build_seconds=most.build_seconds + liked.build_seconds,
-        solve_seconds=most.solve_seconds + liked.solve_seconds,
-        work=most.work + liked.work,
-        limited=most.limited or liked.limited,
-    )
+    both = msgspec.structs.replace(most, solution=liked.solution, status=_both(most.status, liked.status))
     return _Solved(both, most.solution, most.status)
 
 

@@ -37,8 +37,10 @@ def groups_of(problem: Problem, bids: Bids) -> list[Group]:
         held[bid.nodes, column] = True
     found: list[Group] = []
     for group in classes(problem, list(bids)):
-        which = np.unique(held[group.nodes], axis=0, return_inverse=True)[1].reshape(-1)
-        parts = [msgspec.structs.replace(group, nodes=group.nodes[which == part]) for part in range(which.max() + 1)]
+        alike: dict[bytes, list[int]] = {}
+        for node, row in zip(group.nodes.tolist(), np.packbits(held[group.nodes], axis=1), strict=True):
+            alike.setdefault(row.tobytes(), []).append(node)
+        parts = [msgspec.structs.replace(group, nodes=np.array(nodes)) for nodes in alike.values()]
         found += [part for part in parts if held[part.nodes[0]].any()]
     return sorted(found, key=lambda group: int(group.nodes[0]))
 
@@ -55,6 +57,12 @@ def pairs(problem: Problem, bids: Bids, groups: Sequence[Group]) -> int:
     """Return for how many pairs of a job and a group the job bids on the group."""
     group_of = group_of_nodes(problem, groups)
     return sum(len(np.unique(np.concatenate([group_of[bid.nodes] for bid in own]))) for own in bids.values())
+
+
+def links(problem: Problem, bids: Bids, groups: Sequence[Group]) -> int:
+    """Return for how many pairs of a bid and a group the bid holds the group."""
+    group_of = group_of_nodes(problem, groups)
+    return sum(len(set(group_of[bid.nodes].tolist())) for own in bids.values() for bid in own)
 
 
 def sketch_of(problem: Problem, plan: Plan, groups: Sequence[Group]) -> Sketch:

@@ -85,12 +85,13 @@ class Account:
 
         planned: decisions for which a plan was made; statuses: how many of them by the solver's word; fallbacks: how
         many of them without a solution of the solver, or cut short by the wall-clock limit; skipped: see above. Where
-        there are any, beyond_limit: how many searches ended since their effort came to a multiple of their limit.
+        there are any, beyond_limit: for how many of them a search was ended, or not begun, since all effort together
+        came to a multiple of the limit.
         """
         beyond = {}
         if self._beyond:
             times = "1 decision" if self._beyond == 1 else f"{self._beyond:,} decisions"
-            told = f"a search for {times} was ended far beyond its limit, since its steps take that long"
+            told = f"the search for {times} was ended at ten times its limit or not begun: its model takes that long"
             beyond = {"beyond_limit": self._beyond, "warnings": [told]}
         return {
             "fallbacks": self._fallbacks,

@@ -15,7 +15,7 @@ from typing import Any
 
 from ortools.constraint_solver import pywrapcp
 
-from batdispatch.parts.solving.runner import Answer, Limits
+from batdispatch.parts.solving.runner import MOST, Answer, Limits
 
 #: Steps that count for the first propagation of all constraints.
 FIRST_STEPS = 10
@@ -40,7 +40,7 @@ class DepthFirstModel:
     #: processor, which differs between models.
     rate = 1_000_000
     #: The effort at which a search ends, and from which on no model is searched, as a multiple of its limit.
-    most = 10.0
+    most = MOST
 
     def __init__(self) -> None:
         self.cp = pywrapcp.Solver(self.name)

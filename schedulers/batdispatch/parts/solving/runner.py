@@ -18,6 +18,9 @@ import msgspec
 S = TypeVar("S")
 S_co = TypeVar("S_co", covariant=True)
 
+#: The effort at which the solvers' part of a decision ends, as a multiple of its limit.
+MOST = 10.0
+
 #: Reads a variable's value.
 Value = Callable[[Any], int]
 

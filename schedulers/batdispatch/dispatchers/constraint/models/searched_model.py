@@ -13,12 +13,12 @@ from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.problem import InstanceModel
 from batdispatch.parts.solving.depth_first import DepthFirstModel
-from batdispatch.parts.solving.runner import Answer, Limits
+from batdispatch.parts.solving.runner import MOST, Answer, Limits
 
 #: How often HCP'19 and PCP'19 double their limit: from 1 s to 16 s.
 DOUBLINGS = 4
 #: Ten times the last of these limits.
-MOST_DOUBLED = 10.0 * 2**DOUBLINGS
+MOST_DOUBLED = MOST * 2**DOUBLINGS
 
 
 class SearchedModel(InstanceModel, DepthFirstModel):
