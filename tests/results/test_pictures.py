@@ -1,17 +1,22 @@
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
 
 from batdispatch.core.hosts.hostsets import parse_many
-from batdispatch.report import evalys_bridge, style
-from batdispatch.report.curves import POINTS, STEPS, distribution_figure, load_figure, step_curve, stretch
-from batdispatch.report.evalys_bridge import load_curve
-from batdispatch.report.gantt import VECTOR_RECTANGLES, WAITS, _paint, gantt
+from batdispatch.report import style
+from batdispatch.report.curves import POINTS, STEPS, distribution_figure, load_curve, load_figure, step_curve, stretch
+from batdispatch.report.evalys_bridge import jobset, quiet
+from batdispatch.report.gantt import GANTT_JOBS, LABELLED_JOBS, VECTOR_RECTANGLES, WAITS, _paint, gantt
 from batdispatch.report.occupancy import COLUMNS, busy_share, occupancy
 from batdispatch.report.pictures import charts, compared_curves
+from batdispatch.results.frame import frame_of
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of
 from batdispatch.results.runs import read_runs
@@ -27,9 +32,15 @@ def arrays(jobs):
 
 @settings(max_examples=30, deadline=None)
 @given(spans)
-def test_evalys_load_is_what_is_under_way(jobs):
+def test_a_load_curve_is_what_is_under_way_and_that_of_evalys(jobs):
     begin, end, weight = arrays(jobs)
     times, load = load_curve(begin, end, weight)
+    with quiet():
+        from evalys.metrics import compute_load
+    columns = {"jobID": np.arange(len(begin)), "submission_time": begin, "waiting_time": 0.0}
+    frame = pd.DataFrame({**columns, "execution_time": end - begin, "weight": weight})
+    theirs = compute_load(frame, "starting_time", "finish_time", "weight")["load"]
+    assert (theirs.index.tolist(), theirs.tolist()) == (times.tolist(), load.tolist())
     assert times.tolist() == sorted(set(begin) | set(end))
     for time, value in zip(times, load, strict=True):
         assert value == sum(w for a, b, w in zip(begin, end, weight, strict=True) if a <= time < b)
@@ -125,7 +136,7 @@ def test_each_size_has_its_gantt_chart(recordings, write_jobs):
     assert [text.get_text() for text in axes.texts] == [f"j{i}" for i in range(5)]
     assert axes.get_ylim() == (0, 6)
 
-    jobs = {f"j{i}": {"hosts": str(i % 128)} for i in range(evalys_bridge.GANTT_JOBS + 1)}
+    jobs = {f"j{i}": {"hosts": str(i % 128)} for i in range(GANTT_JOBS + 1)}
     middle = read_columns(write_jobs(jobs, "middle") / "jobs.csv")
     [axes] = gantt(middle, 128).axes
     rectangles = len(middle.hosts.first)
@@ -136,6 +147,29 @@ def test_each_size_has_its_gantt_chart(recordings, write_jobs):
     assert len(large.hosts.first) > VECTOR_RECTANGLES
     [axes] = gantt(large, 128).axes
     assert len(axes.images) == 1
+
+
+def test_the_chart_of_few_jobs_has_the_rectangles_and_labels_of_evalys(recordings):
+    columns = jobs_of(recordings, "scheduling/burst.easy_bf")
+    columns = columns.take(np.flatnonzero(columns.ran)[:LABELLED_JOBS])
+    [axes] = gantt(columns, 128).axes
+    seconds, _ = style.time_unit(float(columns.finish_time.max() - columns.submission_time.min()))
+    frame = frame_of(columns)
+    frame[["starting_time", "finish_time"]] /= seconds
+    frame["execution_time"] = frame["finish_time"] - frame["starting_time"]
+    figure = Figure()
+    with quiet():
+        from evalys.visu.gantt import GanttVisualization
+
+        theirs = GanttVisualization(SimpleNamespace(fig=figure, spec=figure.add_gridspec(1, 1)[0]), title="")
+        theirs.build(jobset(frame, 128))
+
+    def drawn(chart):
+        boxes = [(*box.get_xy(), box.get_width(), box.get_height()) for box in chart.patches]
+        return boxes, [(text.get_text(), text.xy) for text in chart.texts]
+
+    assert drawn(axes) == drawn(figure.axes[0])
+    assert len(axes.texts) >= LABELLED_JOBS
 
 
 def test_a_colour_says_how_long_a_job_waited(write_jobs):

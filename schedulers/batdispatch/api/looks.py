@@ -150,15 +150,18 @@ def report(
     from batdispatch.inputs.folders import check_finished
     from batdispatch.report.comparison import warnings
     from batdispatch.report.page import render, write_page
-    from batdispatch.report.replicates.answers import as_dict
+    from batdispatch.results.run_files import has_replicates
     from batdispatch.results.runs import find_runs, read_runs
     from batdispatch.results.starvation import beside_easy
-    from batdispatch.runs.replicate_comparison import has_replicates, write_comparison
 
     paths = [Path(folder) for folder in folders]
     output = (paths[0] if len(paths) == 1 else Path()) / "report" if page is None else Path(page)
     output = output if output.suffix else output / "index.html"
     if len(paths) == 1 and has_replicates(paths[0]):
+        # Only these need pandas and SciPy.
+        from batdispatch.report.replicates.answers import as_dict
+        from batdispatch.runs.replicate_comparison import write_comparison
+
         check_finished(paths[0])
         told, _ = write_comparison(paths[0], output, title=title, baseline=baseline)
         return Page(output, as_dict(told, output))

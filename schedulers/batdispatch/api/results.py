@@ -253,9 +253,10 @@ class Replication(Comparison):
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row for each replicate and dispatcher, with its metrics; times in seconds."""
-        from batdispatch.runs.replicates import TABLE, read_runs
+        from batdispatch.results.run_files import REPLICATES_TABLE
+        from batdispatch.runs.replicates import read_runs
 
-        return read_runs(self.folder / TABLE)
+        return read_runs(self.folder / REPLICATES_TABLE)
 
     @property
     def answers(self) -> dict[str, Any]:

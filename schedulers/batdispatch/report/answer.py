@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from batdispatch.core.line.hindsight import name_list
 from batdispatch.report import style
 from batdispatch.report.comparison import same_jobs
-from batdispatch.results.columns import Floats
+from batdispatch.results.columns import Floats, in_order
 from batdispatch.results.metrics.compute import STARVATION, describe
 from batdispatch.results.metrics.rows import Row, metric_row
 from batdispatch.results.numbers import duration, durations, number
@@ -193,8 +192,8 @@ def _in_one_unit(*seconds: float) -> tuple[list[str], str]:
 def wait_changes(base: Run, other: Run) -> Floats:
     """Return by how much longer jobs wait in the other run, s, in order of submission; of jobs that started in both."""
     first, second = base.logical, other.logical
-    code, _ = pd.factorize(np.concatenate([first.full_ids(), second.full_ids()]))
-    waits = np.full((2, int(code.max(initial=-1)) + 1), np.nan)
+    ids, code = in_order([*first.full_ids(), *second.full_ids()])
+    waits = np.full((2, len(ids)), np.nan)
     for row, (jobs, codes) in enumerate(zip((first, second), np.split(code, [len(first)]), strict=True)):
         waits[row, codes[jobs.ran]] = jobs.waiting_time[jobs.ran]
     changes = (waits[1] - waits[0])[code[: len(first)]][np.argsort(first.submission_time, kind="stable")]

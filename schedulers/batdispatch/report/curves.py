@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from batdispatch.report import style
-from batdispatch.report.evalys_bridge import load_curve
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +23,19 @@ POINTS = 120
 _STRETCHES = (60.0, 300.0, 900.0, 3600.0, 10800.0, 21600.0, 43200.0, 86400.0, 2 * 86400.0, 7 * 86400.0, 28 * 86400.0)
 #: Panels beside each other where each run has its own.
 COLUMNS = 3
+
+
+def load_curve(begin: Floats, end: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return ``(times, load)``: the sum of the weights of all spans begin..end that are under way.
+
+    The load holds from its time to the next, as in evalys' ``compute_load``. Times are rounded to microseconds as in
+    evalys' job sets: without it, jobs that follow each other overlap by a rounding error and show as spikes.
+    """
+    times, place = np.unique(np.concatenate([begin, end]), return_inverse=True)
+    load = np.cumsum(np.bincount(place, np.concatenate([weight, -weight]), len(times)))
+    rounded = np.round(times, 6)
+    last = np.append(rounded[1:] != rounded[:-1], np.ones(min(1, len(times)), dtype=bool))
+    return rounded[last], load[last]
 
 
 def stretch(begin: float, end: float) -> float:

@@ -1,24 +1,28 @@
-"""Gantt charts at every size: evalys for a few jobs, one collection of rectangles for some, an image for many."""
+"""Gantt charts at every size: the rectangles of evalys for a few jobs, one collection for some, an image for many."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.colors import to_rgba
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
+from procset import ProcSet
 
 from batdispatch.core.hosts.hostsets import Intervals
-from batdispatch.report import evalys_bridge, style
+from batdispatch.report import style
 from batdispatch.results.columns import RunColumns
-from batdispatch.results.frame import frame_of
 from batdispatch.results.lineage import Lineage, logical
 
+#: Most jobs that are drawn one by one, and most that are labelled with their ids: people can still tell these apart.
+GANTT_JOBS, LABELLED_JOBS = 500, 40
 #: Most rectangles drawn one by one, as vectors; beyond, an image is smaller and quicker.
 VECTOR_RECTANGLES = 1000
 #: Pixels of an image; it is painted at twice the size and averaged.
@@ -66,20 +70,16 @@ def gantt(
     intervals = started.hosts
     hosts = max(hosts, int(intervals.last.max(initial=0)) + 1)
     with style.own_style():
-        if 0 < len(started) <= evalys_bridge.GANTT_JOBS and len(intervals.first) <= VECTOR_RECTANGLES:
-            figure: Figure = style.NotebookFigure(figsize=(style.WIDTH, 3.2), layout="constrained")
-            seconds, _ = style.time_unit(end - begin)
-            frame = frame_of(started)
-            axes = evalys_bridge.draw_gantt(figure, frame, hosts, seconds, lambda row: WAIT_COLOURS[kind[row]])
+        figure, [axes] = style.new_figure(3.2)
+        seconds, _ = style.time_unit(end - begin)
+        if 0 < len(started) <= GANTT_JOBS and len(intervals.first) <= VECTOR_RECTANGLES:
+            _boxes(axes, started, seconds, [WAIT_COLOURS[k] for k in kind])
+        elif len(intervals.first) <= VECTOR_RECTANGLES:
+            _rectangles(axes, intervals, start / seconds, finish / seconds, kind)
         else:
-            figure, [axes] = style.new_figure(3.2)
-            seconds, _ = style.time_unit(end - begin)
-            if len(intervals.first) <= VECTOR_RECTANGLES:
-                _rectangles(axes, intervals, start / seconds, finish / seconds, kind)
-            else:
-                shown = _paint(intervals, start, finish, kind, hosts, begin, end)
-                extent = (begin / seconds, end / seconds, 0, hosts)
-                axes.imshow(shown, origin="lower", aspect="auto", interpolation="none", extent=extent)
+            shown = _paint(intervals, start, finish, kind, hosts, begin, end)
+            extent = (begin / seconds, end / seconds, 0, hosts)
+            axes.imshow(shown, origin="lower", aspect="auto", interpolation="none", extent=extent)
         style.time_axis(axes, begin, end)
         host_axis(axes, hosts)
         used = sorted(set(kind.tolist()))
@@ -123,6 +123,28 @@ def host_axis(axes: Axes, hosts: int) -> None:
         axes.set_yticks(np.arange(hosts) + 0.5, [str(host) for host in range(hosts)])
     else:
         axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+
+
+def _boxes(axes: Axes, jobs: RunColumns, seconds: float, colours: Sequence[str]) -> None:
+    """Draw a rectangle for each run of hosts of each job, as evalys does; few jobs have their ids on them.
+
+    evalys outlines and writes in black, which is all that is seen of a short job and cannot be read on dark colours.
+    """
+    # evalys' job sets round to microseconds.
+    begin = np.round(jobs.starting_time / seconds, 6)
+    width = np.round(jobs.finish_time / seconds - jobs.starting_time / seconds, 6)
+    for row, colour in enumerate(colours):
+        red, green, blue = to_rgb(colour)
+        ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"
+        edge = [0.6 * part for part in (red, green, blue)]
+        for hosts in ProcSet.from_str(jobs.allocated_resources[row]).intervals():
+            height = hosts.sup - hosts.inf + 1
+            box = Rectangle((begin[row], hosts.inf), width[row], height, facecolor=colour, edgecolor=edge)
+            box.set(alpha=0.9, linewidth=0.3)
+            axes.add_artist(box)
+            if len(jobs) <= LABELLED_JOBS:
+                centre = (begin[row] + width[row] / 2, hosts.inf + height / 2)
+                axes.annotate(jobs.job_id[row], centre, color=ink, fontsize="small", ha="center", va="center")
 
 
 def _rectangles(

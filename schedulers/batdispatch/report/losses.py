@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.machine.machine import Machine
@@ -20,6 +20,7 @@ from batdispatch.explain.run_parts import placement_of, predictions_of
 from batdispatch.explain.wait_causes import explain, recording_of
 from batdispatch.explain.words import sentence
 from batdispatch.parts.prediction import Predictions
+from batdispatch.results.columns import Floats
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import machine_of
@@ -105,6 +106,40 @@ class Losses(NamedTuple):
     reasons: Mapping[str, Mapping[str, str]]
 
 
+class StartedJobs(NamedTuple):
+    """The logical jobs of a run that started, each once.
+
+    Attributes:
+        ids: with their workload.
+        start: s, float64 [job].
+        wait: s, float64 [job].
+        slowdown: bounded, float64 [job].
+    """
+
+    ids: list[str]
+    start: Floats
+    wait: Floats
+    slowdown: Floats
+
+    def take(self, rows: Sequence[int] | NDArray[np.int64]) -> StartedJobs:
+        """Return those at some positions, in their order."""
+        at = np.array(rows, dtype=np.int64)
+        return StartedJobs([self.ids[row] for row in at.tolist()], self.start[at], self.wait[at], self.slowdown[at])
+
+
+class _JobCosts(NamedTuple):
+    """The jobs that started in a run and in the best one, in the same order; and what each costs, dearest first."""
+
+    here: StartedJobs
+    best: StartedJobs
+    #: Of the bounded slowdowns, float64 [job].
+    difference: Floats
+
+    def dearest(self, most: int) -> int:
+        """Return how many jobs are named: at most `most`, and only those that fared worse."""
+        return min(most, int((self.difference > 0).sum()))
+
+
 def losses_of(runs: Sequence[Run], *, most: int = MOST) -> Losses:
     """Return what runs lose against each other; the arguments are those of `begin_losses`."""
     return begin_losses(runs, most=most)()
@@ -120,12 +155,16 @@ def begin_losses(runs: Sequence[Run], *, most: int = MOST, workers: Executor | N
     """
     recorded = [run for run in runs if recording_of(run.folder) is not None]
     best = best_of(runs)
-    dearest = {} if best is None else _dearest(recorded, best)
-    frames = {run.label: started_jobs(run) for run in recorded[:MOST_RUNS]}
-    wanted = {label: dict.fromkeys(frame["job"].head(_count(frame, most))) for label, frame in dearest.items()}
-    for label, other in permutations(frames, 2):
-        wanted.setdefault(label, {}).update(dict.fromkeys(jobs_that_lose(frames[label], frames[other])))
-    endings = {run.label: _begin(run, wanted[run.label], workers) for run in recorded if wanted.get(run.label)}
+    started = {run.label: started_jobs(run) for run in recorded}
+    dearest = {} if best is None else _dearest(recorded, best, started)
+    wanted = {label: dict.fromkeys(costs.here.ids[: costs.dearest(most)]) for label, costs in dearest.items()}
+    for label, other in permutations(list(started)[:MOST_RUNS], 2):
+        wanted.setdefault(label, {}).update(dict.fromkeys(jobs_that_lose(started[label], started[other])))
+    endings = {
+        run.label: _begin(run, list(names), started[run.label], workers)
+        for run in recorded
+        if (names := wanted.get(run.label))
+    }
 
     def finished() -> Losses:
         explanations = {label: ending() for label, ending in endings.items()}
@@ -151,100 +190,99 @@ def _comparable(run: Run) -> bool:
     return not run.result.dynamic_jobs or len(run.logical) == run.result.workload.jobs
 
 
-def started_jobs(run: Run) -> pd.DataFrame:
-    """Return the logical jobs that started: id, start, wait (s) and bounded slowdown here."""
-    jobs = run.logical
-    started = jobs.ran
+def started_jobs(run: Run) -> StartedJobs:
+    """Return the logical jobs of a run that started."""
     sample = run.sample
-    return pd.DataFrame(
-        {
-            "job": jobs.full_ids(started),
-            "start": sample.start,
-            "wait": sample.wait,
-            "slowdown": sample.bounded_slowdown,
-        }
-    ).drop_duplicates("job")
+    ids = run.logical.full_ids(run.logical.ran).tolist()
+    jobs = StartedJobs(ids, sample.start, sample.wait, sample.bounded_slowdown)
+    first = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
+    return jobs if len(first) == len(ids) else jobs.take(sorted(first.values()))
 
 
-def _dearest(recorded: Sequence[Run], best: Run) -> dict[str, pd.DataFrame]:
-    """Return label -> jobs by what they cost, dearest first, of the recorded runs that lose against the best one."""
-    base = started_jobs(best)
+def _dearest(recorded: Sequence[Run], best: Run, started: Mapping[str, StartedJobs]) -> dict[str, _JobCosts]:
+    """Return label -> what jobs cost, of the recorded runs that lose against the best one."""
+    base = started[best.label] if best.label in started else started_jobs(best)
     comparable = (
         run for run in recorded if run is not best and _comparable(run) and run.metrics.get(METRIC) is not None
     )
-    ranked = {run.label: _ranked(started_jobs(run), base) for run in comparable}
+    costs = {run.label: _costs(started[run.label], base) for run in comparable}
     # Others are as good as the best, or better on the jobs that both ran.
-    return {label: both for label, both in ranked.items() if both["difference"].sum() > 1e-9 * len(both)}
+    return {label: each for label, each in costs.items() if each.difference.sum() > 1e-9 * len(each.difference)}
 
 
-def _ranked(jobs: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
-    both = jobs.merge(best, on="job", suffixes=("", "_best"))
-    difference = both["slowdown"] - both["slowdown_best"]
-    return both.assign(difference=difference).sort_values(["difference", "job"], ascending=[False, True])
+def _costs(jobs: StartedJobs, best: StartedJobs) -> _JobCosts:
+    here, there = _both(jobs, best)
+    difference = here.slowdown - there.slowdown
+    by_id = np.array(sorted(range(len(here.ids)), key=here.ids.__getitem__), dtype=np.int64)
+    order = by_id[np.argsort(-difference[by_id], kind="stable")]
+    return _JobCosts(here.take(order), there.take(order), difference[order])
 
 
-def _count(ranked: pd.DataFrame, most: int) -> int:
-    """Return how many jobs are named: at most `most`, and only those that fared worse."""
-    return min(most, int((ranked["difference"] > 0).sum()))
+def _both(jobs: StartedJobs, others: StartedJobs) -> tuple[StartedJobs, StartedJobs]:
+    """Return the jobs that started in both runs, in the order of the first one."""
+    row = {name: index for index, name in enumerate(others.ids)}
+    found = [(index, row[name]) for index, name in enumerate(jobs.ids) if name in row]
+    return jobs.take([mine for mine, _ in found]), others.take([theirs for _, theirs in found])
 
 
-def jobs_that_lose(jobs: pd.DataFrame, others: pd.DataFrame, most: int = MOST_OF_A_PAIR) -> list[str]:
+def jobs_that_lose(jobs: StartedJobs, others: StartedJobs, most: int = MOST_OF_A_PAIR) -> list[str]:
     """Return the full ids of the jobs that wait longer in a run than in another one, those that lose most first.
 
     Of jobs that lose the same, the one that was submitted first comes first.
 
     Args:
-        jobs: of the run, from `started_jobs`.
+        jobs: of the run.
         others: of the other run.
         most: jobs returned.
     """
-    both = jobs.merge(others, on="job", suffixes=("", "_other"))
+    here, there = _both(jobs, others)
     # What the explorer knows is rounded too.
-    change = np.round(both["wait"] - both["wait_other"], 3)
-    ranked = both.assign(change=-change, submission=both["start"] - both["wait"])
-    ranked = ranked[change > _SAME_WAIT].sort_values(["change", "submission"], kind="stable")
-    return [str(job) for job in ranked["job"].head(most)]
+    change = np.round(here.wait - there.wait, 3)
+    order = np.lexsort((here.start - here.wait, -change))[: min(most, int((change > _SAME_WAIT).sum()))]
+    return [here.ids[row] for row in order]
 
 
-def _loser(run: Run, ranked: pd.DataFrame, most: int, whys: Mapping[str, str], note: str) -> Loser:
-    costs = ranked["difference"].to_numpy()
-    total = float(costs.sum())
-    worst = ranked.head(_count(ranked, most))
+def _loser(run: Run, costs: _JobCosts, most: int, whys: Mapping[str, str], note: str) -> Loser:
+    total = float(costs.difference.sum())
+    worst = costs.dearest(most)
+    here, best = costs.here, costs.best
     return Loser(
         label=run.label,
         folder=str(run.folder),
-        difference=number(total / len(ranked)),
-        jobs=len(ranked),
-        share=float(worst["difference"].sum()) / total,
-        half=int(np.searchsorted(np.cumsum(costs), total / 2)) + 1,
+        difference=number(total / len(here.ids)),
+        jobs=len(here.ids),
+        share=float(costs.difference[:worst].sum()) / total,
+        half=int(np.searchsorted(np.cumsum(costs.difference), total / 2)) + 1,
         losses=[
             Loss(
-                job=row["job"],
-                share=row["difference"] / total,
-                slowdown=number(row["slowdown"]),
-                best=number(row["slowdown_best"]),
-                wait=duration(row["wait"]),
-                best_wait=duration(row["wait_best"]),
-                why=whys[row["job"]],
+                job=name,
+                share=float(costs.difference[row]) / total,
+                slowdown=number(float(here.slowdown[row])),
+                best=number(float(best.slowdown[row])),
+                wait=duration(float(here.wait[row])),
+                best_wait=duration(float(best.wait[row])),
+                why=whys[name],
             )
-            for row in worst.to_dict("records")
-            if row["job"] in whys
+            for row, name in enumerate(here.ids[:worst])
+            if name in whys
         ],
         note=note,
     )
 
 
-def _begin(run: Run, jobs: Iterable[str], workers: Executor | None) -> Callable[[], tuple[dict[str, str], str]]:
+def _begin(
+    run: Run, jobs: Sequence[str], started: StartedJobs, workers: Executor | None
+) -> Callable[[], tuple[dict[str, str], str]]:
     """Return a function that returns what `wait_explanations` does for some jobs of a recorded run, by full id."""
     recording = recording_of(run.folder)
     assert recording is not None, "only recorded runs are explained"
-    starts = started_jobs(run).set_index("job")["start"]
+    starts = dict(zip(started.ids, started.start.tolist(), strict=True))
     placement = placement_of(run.result)
     task = partial(
         wait_explanations,
         recording,
-        dict(zip(jobs, _segments(run, list(jobs)), strict=True)),
-        {job: float(starts[job]) for job in jobs},
+        dict(zip(jobs, _segments(run, jobs), strict=True)),
+        {job: starts[job] for job in jobs},
         placement=placement,
         machine=machine_of(run.folder, run.result) if placement else None,
         predictions=predictions_of(run.result),

@@ -208,3 +208,9 @@ def _shared(listed: Sequence[str]) -> Texts:
 COLUMNS = tuple(each.name for each in fields(RunColumns))
 #: Column -> how it stands in the file.
 FORMS: dict[str, ColumnForm] = {each.name: each.metadata["form"] for each in fields(RunColumns)}
+
+
+def in_order(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the different ones of some texts in the order in which they come, and where among them each is."""
+    place = {text: index for index, text in enumerate(dict.fromkeys(texts))}
+    return list(place), np.fromiter(map(place.__getitem__, texts), dtype=np.int64, count=len(texts))

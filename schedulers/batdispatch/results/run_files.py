@@ -28,6 +28,13 @@ SPARABLE = (
 #: What a run may write beside result.json.
 NAMES = ("jobs.csv", "units.csv", "lineage.csv", *SPARABLE)
 _PACKED = (".xz", ".gz")
+#: Tables over several runs: of a campaign, and of a comparison with replicates.
+CAMPAIGN_TABLE, REPLICATES_TABLE = "results.parquet", "replicates.csv"
+
+
+def has_replicates(folder: Path) -> bool:
+    """Return whether a folder is that of a campaign, or of a comparison with replicates."""
+    return any((folder / name).is_file() for name in (CAMPAIGN_TABLE, REPLICATES_TABLE))
 
 
 def digests(folder: Path, known: Mapping[str, str]) -> dict[str, str]:

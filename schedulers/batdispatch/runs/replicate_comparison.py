@@ -25,19 +25,18 @@ from batdispatch.report.replicates.answers import Section, sections
 from batdispatch.report.replicates.facts import Facts, read_facts, write_facts
 from batdispatch.report.replicates.page import render
 from batdispatch.report.replicates.table import DISPATCHER
+from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE
 from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
 from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.families import FAMILIES, Member, members
 from batdispatch.runs.inputs import INPUT, Inputs
 from batdispatch.runs.listener import SILENT, Listener
 from batdispatch.runs.replicate_cost import KeptCount, tell_cost
-from batdispatch.runs.replicates import BLOCKS, RUNS, TABLE, Replicates, read_runs, table_of
+from batdispatch.runs.replicates import BLOCKS, RUNS, Replicates, read_runs, table_of
 from batdispatch.runs.spec import RunSpec
 
 #: Name of the folder of the page.
 REPORT = "report"
-#: The table of a campaign, as `campaign.table` calls it, which needs further libraries.
-RESULTS = "results.parquet"
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ def compare_on_replicates(
             (one.text, [runs[f"{RUNS}/{place}/{spec.label}"] for place in places])
             for one, (_, spec) in zip(party.entrants, cells, strict=False)
         ]
-        write_whole(out / TABLE, table_of(workload.name, replicates.names, rows))
+        write_whole(out / REPLICATES_TABLE, table_of(workload.name, replicates.names, rows))
         facts = Facts(
             title=f"Which dispatcher for {workload.name}?",
             blocks=BLOCKS[replicates.by],
@@ -215,7 +214,10 @@ def write_comparison(
     Raises:
         InputError: the folder holds none, or none of the dispatchers is called like the baseline.
     """
-    runs, facts = _campaign(folder) if (folder / RESULTS).is_file() else (read_runs(folder / TABLE), read_facts(folder))
+    if (folder / CAMPAIGN_TABLE).is_file():
+        runs, facts = _campaign(folder)
+    else:
+        runs, facts = read_runs(folder / REPLICATES_TABLE), read_facts(folder)
     if title is not None or baseline is not None:
         facts = msgspec.structs.replace(facts, title=title or facts.title, baseline=baseline or facts.baseline)
     _check_baseline(facts.baseline, list(dict.fromkeys(runs[DISPATCHER])))
@@ -224,11 +226,6 @@ def write_comparison(
         raise InputError("holds no metric to compare: every run failed", source=str(folder))
     write_page(render(told, facts), page)
     return told, facts
-
-
-def has_replicates(folder: Path) -> bool:
-    """Return whether a folder is that of a campaign, or of a comparison with replicates."""
-    return any((folder / name).is_file() for name in (RESULTS, TABLE))
 
 
 def _campaign(folder: Path) -> tuple[pd.DataFrame, Facts]:

@@ -21,8 +21,6 @@ from batdispatch.results.runs import STILL_WAITING, read_result
 from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.comparison_options import WEEKS, By, ComparisonOptions
 
-#: The tidy table of a comparison, in its folder.
-TABLE = "replicates.csv"
 #: Folder of the runs, in that of the comparison.
 RUNS = "runs"
 #: What replicates are called.

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.machine.machine import Machine
 from batdispatch.report.explore.decision_columns import decision_columns
 from batdispatch.report.explore.demands import JobDemand
 from batdispatch.report.explore.streams import Whole, fold_signs, steps, written
-from batdispatch.results.columns import Floats
+from batdispatch.results.columns import Floats, in_order
 from batdispatch.results.runs import Run, has_network
 
 #: Most rows of a chart: of larger machines, several hosts share a row, which is less than a pixel anyway. Where a map
@@ -272,7 +271,7 @@ class _Jobs(NamedTuple):
 
 def _jobs_of(runs: Sequence[Run]) -> _Jobs:
     logical = [run.logical for run in runs]
-    code, ids = pd.factorize(np.concatenate([jobs.full_ids() for jobs in logical]))
+    ids, code = in_order([name for jobs in logical for name in jobs.full_ids()])
     _, first = np.unique(code, return_index=True)
     submission, walltime, units = (
         np.concatenate([getattr(jobs, name) for jobs in logical])[first]
@@ -281,7 +280,7 @@ def _jobs_of(runs: Sequence[Run]) -> _Jobs:
     order = np.argsort(submission, kind="stable")
     position = np.empty(len(order), dtype=np.int64)
     position[order] = np.arange(len(order))
-    return _Jobs(position[code], ids[order].tolist(), submission[order], walltime[order], units[order])
+    return _Jobs(position[code], [ids[row] for row in order.tolist()], submission[order], walltime[order], units[order])
 
 
 def _asking(known: Mapping[str, JobDemand], full: str) -> JobDemand:
@@ -291,8 +290,9 @@ def _asking(known: Mapping[str, JobDemand], full: str) -> JobDemand:
 
 def _coded(texts: Sequence[str]) -> tuple[list[str], Whole]:
     """Return the different texts in order, and of each text its place among them."""
-    place, different = pd.factorize(np.array(texts, dtype=object), sort=True)
-    return different.tolist(), place.astype(np.int64)
+    different = sorted(set(texts))
+    place = {text: index for index, text in enumerate(different)}
+    return different, np.array([place[text] for text in texts], dtype=np.int64)
 
 
 def _times(run: Run) -> tuple[Floats, Floats, Floats]:

@@ -23,12 +23,12 @@ from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import check_finished
 from batdispatch.parts.solving.account import MEASURED_FIELDS
 from batdispatch.results.metrics.compute import describe
-from batdispatch.results.run_files import RESULT
+from batdispatch.results.run_files import CAMPAIGN_TABLE, RESULT
 from batdispatch.results.runs import WorkloadFacts
 from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.campaign.plan import Plan
 
-RESULTS, TIMINGS = "results.parquet", "timings.parquet"
+RESULTS, TIMINGS = CAMPAIGN_TABLE, "timings.parquet"
 #: Columns that every table begins with.
 NAMES = ("part", "platform", "workload", "replicate", "dispatcher", "seed", "cell")
 _MEASURED = "Decision time"

@@ -11,9 +11,10 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import parse_named
 from batdispatch.report.replicates.facts import Facts, read_facts
 from batdispatch.report.replicates.table import DISPATCHER, REPLICATE, WORKLOAD
+from batdispatch.results.run_files import REPLICATES_TABLE
 from batdispatch.results.runs import jobs_file, read_result
 from batdispatch.runs.checks.names import belied_name
-from batdispatch.runs.replicates import RUNS, TABLE, WHOLE, read_runs, table_of
+from batdispatch.runs.replicates import RUNS, WHOLE, read_runs, table_of
 
 KIND = "table"
 
@@ -24,7 +25,7 @@ def check_replicates(folder: Path) -> Iterator[Violation]:
     Raises:
         InputError: the table, what is told about the comparison, or a run cannot be read.
     """
-    facts, table = read_facts(folder), read_runs(folder / TABLE)
+    facts, table = read_facts(folder), read_runs(folder / REPLICATES_TABLE)
     names = list(dict.fromkeys(table[REPLICATE]))
     if (asked := _count_of(facts)) not in (None, len(names)):
         yield Violation(KIND, f"there are {len(names)} replicates, and the command made {asked}")
@@ -42,7 +43,8 @@ def check_replicates(folder: Path) -> Iterator[Violation]:
     yield from _windows(names, dispatchers[0][1][0]) if is_whole and dispatchers else ()
     yield from _inputs(names[: len(places)], [runs[: len(places)] for _, runs in dispatchers])
     workload = next(iter(table[WORKLOAD]), "")
-    told, expected = (_lines(text) for text in ((folder / TABLE).read_bytes(), table_of(workload, names, dispatchers)))
+    noted = (folder / REPLICATES_TABLE).read_bytes()
+    told, expected = (_lines(text) for text in (noted, table_of(workload, names, dispatchers)))
     for number, (one, other) in enumerate(zip(told, expected, strict=False), start=1):
         if one != other:
             yield Violation(KIND, f"line {number} is {one[:200]!r}, its run gives {other[:200]!r}")
