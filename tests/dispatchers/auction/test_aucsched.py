@@ -170,6 +170,6 @@ def test_a_solver_that_has_no_time_leaves_the_greedy_plan_and_counts_a_fallback_
     result = simulate(machine, tasks, "aucsched", options={"work": "0.000001"})
     audit(machine, tasks, result)
     report = result.session.dispatcher.report()
-    assert (report["halved"], report["beyond_limit"]) == (0, report["fallbacks"])
-    assert report["fallbacks"] > 0
+    assert report["halved"] == 0
+    assert report["beyond_limit"] >= report["fallbacks"] > 0
     assert report["means"]["improvement"] == 0.0
