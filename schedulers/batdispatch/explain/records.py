@@ -18,9 +18,10 @@ WALLTIMES = "the walltimes"
 #: Why a job did not start: ``short``, less of a resource or licence is free than it asks for; ``scattered``, enough is
 #: free but not together on nodes; ``elsewhere``, it would fit, but not on the nodes that it may use; ``form``, it would
 #: fit, but not in the form that it asks for; ``placement``, it would fit, but the run's placement finds no place;
-#: ``room``, it would fit; ``blocked``, it depends on jobs that have not succeeded yet; ``deciding``, the dispatcher has
-#: not been told of it yet, or is spending time on the decision that starts it.
-Kind = Literal["short", "scattered", "elsewhere", "form", "placement", "room", "blocked", "deciding"]
+#: ``room``, it would fit; ``blocked``, it depends on jobs that have not succeeded yet; ``waking``, it has its
+#: hosts, some of which have yet to wake up; ``deciding``, the dispatcher has not been told of it yet, or is spending
+#: time on the decision that starts it.
+Kind = Literal["short", "scattered", "elsewhere", "form", "placement", "room", "blocked", "waking", "deciding"]
 #: The kinds of which the jobs that run are the reason, by what they hold.
 BUSY: tuple[Kind, ...] = ("short", "scattered", "elsewhere", "form", "placement")
 

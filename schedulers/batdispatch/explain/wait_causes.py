@@ -21,6 +21,7 @@ from batdispatch.explain.view import total_demand
 from batdispatch.explain.watch import Episode, Visit, Wait, Watcher
 from batdispatch.explain.witness import Witness
 from batdispatch.inputs.files import closest
+from batdispatch.links.early_starts import early_starts
 from batdispatch.links.excerpt import excerpt_of
 from batdispatch.links.retrace import retrace
 from batdispatch.parts.placement import make_placement
@@ -91,7 +92,8 @@ def explain(
     excerpt = None if learns else excerpt_of(recording, frozenset(jobs))
     if excerpt is not None:
         watcher.starts = dict.fromkeys(excerpt.submitted, math.nan)
-    retrace(recording, watcher, partial=recording.name == PARTIAL_RECORDING, excerpt=excerpt)
+    partial = recording.name == PARTIAL_RECORDING
+    retrace(recording, watcher, partial=partial, excerpt=excerpt, early=early_starts(recording))
     watcher.finish()
     if not watcher.starts:
         raise InputError("no job was submitted", source=str(recording))

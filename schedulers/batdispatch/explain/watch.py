@@ -184,6 +184,8 @@ class Watcher(WitnessedRetrace):
         #: What held between the decisions before the current message and it, with its beginning, s; oldest first.
         self._before: tuple[tuple[float, State], ...] = ()
         self._now = 0.0
+        #: Ids of the jobs that have their hosts since some of these began to wake up for them.
+        self._waking: set[str] = set()
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
@@ -288,6 +290,7 @@ class Watcher(WitnessedRetrace):
     # ------------------------------------------------------------------ what was decided
 
     def decide(self, ledger: Ledger) -> None:
+        early = self.bring_forward(ledger) if self.early else ()
         now, recorded = ledger.now, self.recorded
         at = now
         starts: Sequence[str] = ()
@@ -320,7 +323,9 @@ class Watcher(WitnessedRetrace):
         if recorded:
             self._registering = {}
         # The others are freed by these, and start when the dispatcher has decided once more.
-        started = [self._start(ledger, job_id, at) for job_id in starts if job_id in ledger.running]
+        fresh = [job_id for job_id in starts if job_id in ledger.running and job_id not in self._running]
+        started = [self._start(ledger, job_id, at) for job_id in fresh]
+        self._waking.update(early)
         if self._waiting:
             refused = {decision.job_id for decision in recorded if isinstance(decision, d.Reject)}
             self._settle(ledger, zip(waiting, sights, strict=False), started, refused, at)
@@ -446,7 +451,8 @@ class Watcher(WitnessedRetrace):
             # Its start took effect when the dispatcher had finished deciding.
             state = self._current(ledger) if wait.sight is None else wait.sight.state
             room = 0 if wait.sight is None else wait.sight.room
-            wait.turn(Sight("deciding", (), (), room, state), wait.submission if wait.sight is None else now)
+            kind: Kind = "waking" if wait.job.id in self._waking else "deciding"
+            wait.turn(Sight(kind, (), (), room, state), wait.submission if wait.sight is None else now)
         wait.turn(None, wait.until)
         wait.visits.extend([*self._running.values(), *self._leaving.values()])
 

@@ -79,13 +79,14 @@ _WORDED: Mapping[str, Callable[[Phase], str]] = {
     "form": lambda phase: f"room for it, but not on {' and '.join(phase.by) or 'nodes in the form it asks for'}",
     "placement": _placed,
     "blocked": _blocked,
+    "waking": lambda phase: "waited for its hosts to wake up",
     "deciding": lambda phase: "the dispatcher was deciding",
 }
 
 
 def figures(phase: Phase, explanation: Explanation) -> list[str]:
     """Return the figures behind a phase's headline, and who was first in line, a line each."""
-    if phase.kind in ("deciding", "blocked"):
+    if phase.kind in ("deciding", "blocked", "waking"):
         return []
     found = [] if explanation.asked.keys() - phase.free.keys() else _free(phase, explanation)
     if phase.kind in ("scattered", "elsewhere") or not found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from batdispatch.batsim import protocol
@@ -28,6 +28,8 @@ class RetracePeer(Dispatcher):
     """
 
     recorded: Sequence[d.Decision] = ()
+    #: Starts that come later in the recording, for which hosts begin to wake up now.
+    early: Sequence[d.Execute] = ()
 
     def hear(self, message: Message) -> None:
         """Hear of a message before the ledger applies its events."""
@@ -45,6 +47,19 @@ class RetracePeer(Dispatcher):
             if isinstance(decision, d.RegisterJob) and decision.job.parent == stay.job.id:
                 ledger.register_job(decision.job)
 
+    def bring_forward(self, ledger: Ledger) -> list[str]:
+        """Take the starts in `early` first whose hosts are free, and return the ids of their jobs."""
+        space, free, starts = ledger.space, ledger.free, list[d.Execute]()
+        for decision in self.early:
+            job = ledger.queue.get(decision.job_id)
+            if job is None or space.lacking(free, job, decision.allocation) is not None:
+                continue
+            free = space.take(free, job, decision.allocation)
+            starts.append(decision)
+        self.early = ()
+        self.recorded = (*starts, *self.recorded)
+        return [decision.job_id for decision in starts]
+
     def decide(self, ledger: Ledger) -> None:
         self.look(ledger)
         taken, self.recorded = self.recorded, ()
@@ -53,6 +68,9 @@ class RetracePeer(Dispatcher):
                 # What was decided before frees the job; then the dispatcher decided once more.
                 self.recorded = taken[index:]
                 return
+            if isinstance(decision, d.Execute) and decision.job_id in ledger.running:
+                # It was brought forward.
+                continue
             if isinstance(decision, d.Execute):
                 job = _waiting(ledger, decision.job_id)
                 stay = ledger.start(job, _place(ledger, job, decision))
@@ -88,7 +106,14 @@ def _place(ledger: Ledger, job: Job, decision: d.Execute) -> Place:
     return Place(Allocation.of(allocation.ids, [placed[index] for index in range(allocation.size)]))
 
 
-def retrace(path: Path, dispatcher: RetracePeer, *, partial: bool = False, excerpt: Excerpt | None = None) -> None:
+def retrace(
+    path: Path,
+    dispatcher: RetracePeer,
+    *,
+    partial: bool = False,
+    excerpt: Excerpt | None = None,
+    early: Mapping[int, Sequence[d.Execute]] | None = None,
+) -> None:
     """Let a peer go through a recording.
 
     Args:
@@ -96,6 +121,7 @@ def retrace(path: Path, dispatcher: RetracePeer, *, partial: bool = False, excer
         dispatcher: the peer.
         partial: whether it may end before the simulation does.
         excerpt: the part of it that is gone through; None: all.
+        early: starts for which hosts had to wake up, see `links.early_starts`; None: they are taken where they stand.
 
     Raises:
         InputError: the recording is malformed or contradicts itself.
@@ -111,6 +137,7 @@ def retrace(path: Path, dispatcher: RetracePeer, *, partial: bool = False, excer
             message, reply = excerpt.of(message, reply)
         try:
             dispatcher.recorded = () if reply is None else reply.decisions
+            dispatcher.early = () if early is None else early.get(exchange.line, ())
             dispatcher.hear(message)
             if session.ledger is None and message.events and isinstance(message.events[0], e.SimulationBegins):
                 # It registers what was registered.
