@@ -128,7 +128,8 @@ def cases(options: argparse.Namespace, folder: Path) -> list[Case]:
             del easy["ours, Python"]
         found.append(Case(f"{name}, easy", easy))
         if name == "KTH-SP2":
-            found.append(Case(f"{name}, conservative", ours([*run, "conservative"], folder, options.before)))
+            for each in ("conservative", "slurm-backfill"):
+                found.append(Case(f"{name}, {each}", ours([*run, each], folder, options.before)))
             several = ["compare", *place, "--dispatchers", "fcfs,easy,filler", "--no-record", "--no-report"]
             found.append(Case(f"{name}, compare fcfs,easy,filler", ours(several, folder, options.before)))
     return found + short_cases(options, folder)

@@ -15,6 +15,7 @@ from batdispatch.engines.compiled.files import JobRows
 from batdispatch.engines.compiled.foresight import Foresight
 from batdispatch.engines.compiled.plan import Plan
 from batdispatch.engines.compiled.queue_order import Beside, Order
+from batdispatch.engines.compiled.slurm import Slurm
 from batdispatch.engines.compiled.state import State
 from batdispatch.inputs.workloads.text_columns import WorkloadText
 from batdispatch.native import library
@@ -35,6 +36,8 @@ KINDS = {
     "int8_t *": np.int8,
     # Pairs of a double and an int64_t.
     "Expectation *": np.float64,
+    # Of two int64_t.
+    "Run *": np.int64,
     # Of three.
     "Entry *": np.float64,
 }
@@ -61,6 +64,7 @@ def fields_in(source: str, name: str) -> dict[str, object]:
     [
         *[("state.h", State), ("plan.h", Plan), ("rollout.c", Rollout)],
         *[("queue_order.h", Order), ("easy_beside.h", Beside), ("foresight.h", Foresight)],
+        ("slurm.h", Slurm),
         *[("job_rows.c", JobRows), ("workload_text.c", WorkloadText)],
     ],
 )

@@ -24,21 +24,6 @@ int64_t count_missing(const Plan *plan, const uint64_t *mask, const uint64_t *ot
     return found;
 }
 
-/* Leave in a set only so many of its lowest numbers; it has as many. */
-static void leave_lowest_bits(uint64_t *mask, int64_t words, int64_t count)
-{
-    for (int64_t index = 0; index < words; index++) {
-        int64_t here = bits(mask[index]);
-        uint64_t upper = mask[index];
-        if (here > count)
-            for (; count > 0; count--, here--)
-                upper &= upper - 1;
-        else
-            upper = 0, count -= here;
-        mask[index] &= ~upper;
-    }
-}
-
 /* Leave in a set only so many of its lowest hosts, or a few more; it has as many. Return the place in the order of the
  * last block left; `stay` becomes how many of its hosts stay. */
 static int64_t leave_lowest_blocks(const Plan *plan, uint64_t *mask, int64_t count, int64_t *stay)

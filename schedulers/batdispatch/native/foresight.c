@@ -1,15 +1,15 @@
 #include "foresight.h"
 
 #include <math.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "rounding.h"
+#include "running_jobs.h"
 
 /* Seconds after its expected end at which the end of a job is still on time. */
 #define TOLERANCE 0.01
-/* Shortest expected run time, and shortest time to a call, s. */
+/* Shortest expected run time, s. */
 #define LEAST 1.0
-#define SOONEST 1e-3
 
 /* What is added to a prediction in turn, s. */
 static const double steps[] = {60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000};
@@ -83,12 +83,5 @@ void call_if_missed(State *state, double time)
     if (time == INFINITY)
         return;
     /* Batsim 5 counts the times of calls in milliseconds. */
-    double at = round_six(ceil(round_three((latest + TOLERANCE) * 1000)) / 1000 + SOONEST);
-    int64_t index = state->calls;
-    for (; index > 0 && state->call[index - 1] > at; index--)
-        ;
-    if (index > 0 && state->call[index - 1] == at)
-        return;
-    memmove(state->call + index + 1, state->call + index, (size_t)(state->calls++ - index) * sizeof *state->call);
-    state->call[index] = at;
+    call_at(state, ceil(round_three((latest + TOLERANCE) * 1000)) / 1000 + SOONEST);
 }

@@ -11,7 +11,7 @@ bool has_room(const State *state)
 {
     /* Each start cuts a run of free hosts in two places at most. */
     int64_t most = state->runs + state->free_runs + 2 * least_of(state->waiting, state->free);
-    return most <= state->room && state->calls < state->most_calls;
+    return most <= state->room && state->calls + MOST_ASKED <= state->most_calls;
 }
 
 /* Let `to` be the place of the free runs from `from` on, up to the last one. */

@@ -5,35 +5,6 @@
 #include "decisions.h"
 #include "running_jobs.h"
 
-static double key_of(const Key *key, const State *state, int64_t job)
-{
-    const double *column = key->column;
-    double wait = state->now - state->submission[job];
-    switch (key->formula) {
-    case SLOWDOWN:
-        return isfinite(column[job]) ? -(wait + column[job]) / column[job] : -1.0;
-    case WFP3:
-        /* Python's power is the same function. */
-        return -pow(wait / column[job], 3.0) * (double)state->units[job];
-    case UNICEF:
-        return -wait / column[job];
-    case AGED_AREA:
-        return column[job] / pow(wait + key->head_start, key->power);
-    default:
-        return column[job];
-    }
-}
-
-static int compare(const void *one, const void *other)
-{
-    const Entry *a = one, *b = other;
-    if (a->tier != b->tier)
-        return a->tier < b->tier ? -1 : 1;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return a->job < b->job ? -1 : 1;
-}
-
 static Entry entry_of(const State *state, const Order *order, const Beside *beside, int64_t job)
 {
     if (beside && is_late(beside, state, job))
@@ -54,13 +25,13 @@ static void put_in_order(const State *state, Order *order, const Beside *beside)
         Entry entry = entry_of(state, order, beside, job);
         if (is_small)
             order->entries[order->in_play++] = entry;
-        else if (compare(&entry, &first) < 0)
+        else if (compare_entries(&entry, &first) < 0)
             /* The others behind it neither start nor hold up anybody. */
             first = entry;
     }
     if (first.job != UNKNOWN)
         order->entries[order->in_play++] = first;
-    qsort(order->entries, (size_t)order->in_play, sizeof *order->entries, compare);
+    qsort(order->entries, (size_t)order->in_play, sizeof *order->entries, compare_entries);
 }
 
 /* Let the jobs wait that came since the last decision. */
@@ -101,7 +72,7 @@ static void sort_ahead(const State *state, Order *order, int64_t at)
         int64_t job = order->entries[index].job;
         order->entries[index] = (Entry){1, key_of(&order->ahead, state, job), job};
     }
-    qsort(order->entries + at, (size_t)(order->in_play - at), sizeof *order->entries, compare);
+    qsort(order->entries + at, (size_t)(order->in_play - at), sizeof *order->entries, compare_entries);
 }
 
 static void run_ahead(State *state, Order *order, int64_t at, bool by_hosts)

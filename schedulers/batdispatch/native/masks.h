@@ -84,4 +84,19 @@ static inline bool within(const uint64_t *inner, const uint64_t *outer, int64_t 
     return true;
 }
 
+/* Leave in a set only so many of its lowest numbers; it has as many. */
+static inline void leave_lowest_bits(uint64_t *mask, int64_t words, int64_t count)
+{
+    for (int64_t index = 0; index < words; index++) {
+        int64_t here = bits(mask[index]);
+        uint64_t upper = mask[index];
+        if (here > count)
+            for (; count > 0; count--, here--)
+                upper &= upper - 1;
+        else
+            upper = 0, count -= here;
+        mask[index] &= ~upper;
+    }
+}
+
 #endif

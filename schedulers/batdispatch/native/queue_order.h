@@ -37,4 +37,9 @@ typedef struct {
     Entry *entries;
 } Order;
 
+/* Return the key of a waiting job. */
+double key_of(const Key *key, const State *state, int64_t job);
+/* Return less than 0 if an entry goes before another one, more than 0 if behind it; as qsort has it. */
+int compare_entries(const void *one, const void *other);
+
 #endif

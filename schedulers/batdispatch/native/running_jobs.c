@@ -45,6 +45,11 @@ void start_job(State *state, int64_t job, int64_t above)
     take_hosts(state, job, above);
     leave_queue(state, job);
     enter_running(state, job);
+    expect_end(state, job);
+}
+
+void expect_end(State *state, int64_t job)
+{
     double end = expected_end(state, job);
     int64_t at = state->running - 1;
     for (; at > 0 && is_later(state, at - 1, end, job); at--)
@@ -60,10 +65,8 @@ void enter_running(State *state, int64_t job)
     enter_end(state, job, round_six(by_itself < at_most ? by_itself : at_most));
 }
 
-/* Let the hosts of a job that has ended be free, and expect it no longer. */
-static void stop_job(State *state, int64_t job)
+void expect_no_longer(State *state, int64_t job)
 {
-    give_back_hosts(state, job);
     int64_t at = expected_before(state, state->running + 1, expected_end(state, job), job);
     for (; at < state->running; at++)
         state->expected[at] = state->expected[at + 1], state->expected_job[at] = state->expected_job[at + 1];
@@ -105,6 +108,18 @@ static void submit(State *state)
     }
 }
 
+void call_at(State *state, double time)
+{
+    double soonest = state->now + SOONEST, at = round_six(time > soonest ? time : soonest);
+    int64_t index = state->calls;
+    for (; index > 0 && state->call[index - 1] > at; index--)
+        ;
+    if (index > 0 && state->call[index - 1] == at)
+        return;
+    memmove(state->call + index + 1, state->call + index, (size_t)(state->calls++ - index) * sizeof *state->call);
+    state->call[index] = at;
+}
+
 /* Forget the calls that come now. */
 static void take_calls(State *state)
 {
@@ -130,8 +145,10 @@ bool advance(State *state)
     if (!begin_moment(state))
         return false;
     /* The engine writes the rows of ended jobs before the dispatcher can reject one. */
-    for (int64_t job = end_next(state); job != UNKNOWN; job = end_next(state))
-        stop_job(state, job);
+    for (int64_t job = end_next(state); job != UNKNOWN; job = end_next(state)) {
+        give_back_hosts(state, job);
+        expect_no_longer(state, job);
+    }
     end_moment(state);
     return true;
 }

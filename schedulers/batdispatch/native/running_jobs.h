@@ -4,16 +4,24 @@
 
 #include "state.h"
 
+/* Shortest time to a call, s. */
+#define SOONEST 1e-3
+
 /* Start a waiting job on the lowest free hosts above the host `above`; there must be enough. */
 void start_job(State *state, int64_t job, int64_t above);
 /* Let a job run from now on, and enter when it ends: by itself, or at its walltime. */
 void enter_running(State *state, int64_t job);
+/* Enter when a job that runs is expected to end, and take that out when it has ended. */
+void expect_end(State *state, int64_t job);
+void expect_no_longer(State *state, int64_t job);
 /* Let the time come at which something happens next; false: all is over. */
 bool begin_moment(State *state);
 /* Let a job end that is due now, and return it, or UNKNOWN. */
 int64_t end_next(State *state);
 /* Let the jobs come that come at this time: the engine tells the dispatcher of all that has happened. */
 void end_moment(State *state);
+/* Ask for a call at a time, once for each; there must be room for it. */
+void call_at(State *state, double time);
 /* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */
 bool advance(State *state);
 

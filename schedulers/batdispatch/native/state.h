@@ -22,6 +22,8 @@ enum { ENDS, STARTS, REJECTS, KINDS };
 /* What a kernel returns: all jobs are over; it was to stop here; something is full; a place is too short; jobs came of
  * which Python is to predict how long they run. */
 enum { ALL_OVER, AT_PAUSE, FULL, AT_STOP, ASKS };
+/* Calls that a decision may ask for. */
+enum { MOST_ASKED = 5 };
 /* In `least`: nobody waits here. */
 #define NOBODY INT32_MAX
 

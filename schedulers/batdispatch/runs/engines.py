@@ -16,6 +16,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.profiles import leaves
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.activities import PLATFORM_TYPES, only_computes
 from batdispatch.engines.choices import Clock, CountEnergy, Energy, UseSimGrid
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
@@ -114,6 +115,8 @@ class KernelSimulation:
 
         self._dispatcher = create_any(dispatcher, {}, 0)
         reason = applies.why_never(self._dispatcher, Machine([Host(id=0, name="host")]))
+        if isinstance(self._dispatcher, SlurmBackfill):
+            reason = "it tries so many jobs at a time, so a queue's running jobs would not all start at once"
         if reason is not None:
             raise InputError(reason, source=f"dispatcher {dispatcher}")
 

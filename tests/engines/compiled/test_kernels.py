@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
+from batdispatch.core.line.dispatcher import create
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.simulation import Refusal
 from compiling import compiled, in_python, needs_kernels, workload_of
@@ -46,6 +47,11 @@ KERNELS: list[tuple[str, dict[str, Any]]] = [
     ("easy", {"prediction": "last-two-as-published-code", "ordering": "unicef"}),
     ("easy", {"prediction": "online-regression", "correction": "steps", "backfill": "sjf"}),
     ("easy", {"prediction": "oracle", "ordering": "wfp3", "backfill": "unicef"}),
+    ("slurm-backfill", {}),
+    ("slurm-backfill", {"tick": 0, "interval": 0, "resolution": 0, "end_window": 0}),
+    ("slurm-backfill", {"interval": 2, "batch_delay": 1, "resolution": 1, "end_window": 1, "depth": 3}),
+    ("slurm-backfill", {"interval": 1, "ordering": "unicef", "placement": "first-fit", "resolution": 2}),
+    ("slurm-backfill", {"interval": 1, "prediction": "last-two", "correction": "steps", "resolution": 1}),
 ]
 
 
@@ -114,6 +120,58 @@ def test_contended_queues_of_whole_seconds(dispatcher: str, options: dict[str, A
     same(Machine.flat(hosts), data.draw(contended(hosts)), dispatcher, options)
 
 
+#: Options of slurm-backfill, with values that matter within some 20 s.
+SLURM: dict[str, list[Any]] = {
+    "ordering": [*STATIC, "basic", "unicef", "slowdown", "aged-area[head_start=3]"],
+    "placement": ["consecutive", "first-fit"],
+    "tick": [0, 1, 0.7, 3, 0.004],
+    "batch_delay": [0, 1, 3, 2.5],
+    "full_interval": [4, 60, 1.5],
+    "queue_depth": [1, 2, 4, 100],
+    "interval": [0, 1, 2, 5, 30, 0.3, 0.005],
+    "phase": [0, 1, 0.25, 7],
+    "clock": [0, 1, 31, 0.5],
+    "depth": [None, 1, 2, 5],
+    "starts": [0, 1, 2],
+    "user_jobs": [0, 1, 2],
+    "part_jobs": [0, 1, 3],
+    "reservations": [0, 1, 2],
+    "min_age": [0, 1, 4],
+    "window": [0, 3, 10, 86400, math.inf],
+    "resolution": [0, 1, 2, 60, 0.4],
+    "end_window": [0, 1, 3, 30, 0.7],
+    "window_linear": [0, 1, 2],
+    "version": ["22.05", "20.11"],
+    "prediction": ["requested", "last-two", "online-regression", "oracle"],
+    "correction": ["walltime", "steps", "doubling"],
+    "default_walltime": [math.inf, 1, 8],
+    "rjms_delay": [0, 1, 0.3],
+    "licenses": [False, True],
+}
+
+
+@given(data=st.data())
+@settings(max_examples=150)
+def test_slurm_backfill_with_any_options(data: st.DataObject) -> None:
+    machine = data.draw(st.one_of(exclusive_machines(), st.integers(2, 12).map(Machine.flat)))
+    options = {name: data.draw(st.sampled_from(values)) for name, values in SLURM.items()}
+    if options["prediction"] != "requested" and create("slurm-backfill", options).ordering.dynamic:
+        options["prediction"] = "requested"
+    tasks = data.draw(st.one_of(contended(machine.size), odd(machine.size)))
+    # So that ends lie in several windows.
+    pace = data.draw(st.sampled_from([1, 1, 7, 60]))
+    tasks = [
+        task._replace(
+            submission=task.submission * pace,
+            runtime=task.runtime * pace,
+            # Nobody divides by what is rounded to 0 s.
+            walltime=max(task.walltime * pace, 1e-6),
+        )
+        for task in tasks
+    ]
+    same(machine, tasks, "slurm-backfill", options)
+
+
 @pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
 @given(data=st.data())
 @some
@@ -122,7 +180,7 @@ def test_odd_jobs_in_any_order(dispatcher: str, options: dict[str, Any], data: s
     more: dict[str, Any] = {"ordering": data.draw(st.sampled_from(STATIC))}
     if dispatcher != "conservative" and "guarded" not in str(options) and data.draw(st.booleans()):
         more["default_walltime"] = data.draw(st.sampled_from([1, 3, 8, 0.5]))
-    if dispatcher in ("easy", "conservative"):
+    if dispatcher in ("easy", "conservative", "slurm-backfill"):
         more["rjms_delay"] = data.draw(st.sampled_from([0, 0, 1, 5, 0.3]))
     tasks = data.draw(odd(machine.size))
     if any(name in str(options) for name in (*GROWING, "aged-area", "guarded")):

@@ -36,6 +36,8 @@ def workload() -> Workload:
         ("easy", {"reservation": "hosts", "rjms_delay": 5}),
         ("conservative", {}),
         ("conservative", {"rjms_delay": 5}),
+        ("slurm-backfill", {}),
+        ("slurm-backfill", {"ordering": "unicef", "placement": "first-fit", "depth": 20}),
     ],
     ids=str,
 )

@@ -59,6 +59,9 @@ class SlurmBackfill(PlanningQueue):
 
     #: Id of each job that the last backfill pass reserved nodes for -> when its reservation begins, s.
     reserved: dict[str, float]
+    #: Passes so far, and the jobs that they started.
+    passes: int
+    backfilled: int
     options_type: ClassVar[type[Options]] = SlurmOptions
     effort = 1
     plans_openings = True
@@ -81,8 +84,7 @@ class SlurmBackfill(PlanningQueue):
         self._head_asked = self._whole_asked = self._pass_asked = False
         #: Jobs for whose successors hosts were held when it decided last.
         self._holders: frozenset[str] = frozenset()
-        #: Passes so far, and the jobs that they started.
-        self._passes = self._backfilled = 0
+        self.passes = self.backfilled = 0
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         super().on_submit(ledger, job)
@@ -139,13 +141,13 @@ class SlurmBackfill(PlanningQueue):
 
     def _backfill(self, ledger: Ledger) -> None:
         """Start the jobs that may run ahead."""
-        self._passes += 1
+        self.passes += 1
         self._pass_asked = False
         made = BackfillPass(ledger, self.options, self.choose, list(self.ends), self.booked, self._partitions)
         started = made.run(self.in_order(ledger))
         self.reserved = made.reserved
         self.forget_started(started)
-        self._backfilled += len(started)
+        self.backfilled += len(started)
         self.call_if_missed(min(self.reserved.values(), default=math.inf))
         # Jobs behind the depth may have come within it.
         if started and made.stopped:
@@ -162,4 +164,4 @@ class SlurmBackfill(PlanningQueue):
         return -math.inf if self.waiting or asked else super().idle_until(ledger)
 
     def report(self) -> dict[str, Any]:
-        return {**super().report(), "backfill_passes": self._passes, "backfilled": self._backfilled}
+        return {**super().report(), "backfill_passes": self.passes, "backfilled": self.backfilled}

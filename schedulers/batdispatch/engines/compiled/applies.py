@@ -11,11 +11,14 @@ from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
+from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.compiled.queue_order import NO_KEY, formula_of, inner_of
+from batdispatch.engines.compiled.slurm import FINITE
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.native import library
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.guard import Guard
+from batdispatch.parts.placement.consecutive import WEIGHT_PROPERTY, Consecutive
 from batdispatch.parts.placement.first_fit import FirstFit
 from batdispatch.parts.prediction.last_two import LastTwo, LastTwoAsPublishedCode
 from batdispatch.parts.prediction.online import OnlineRegression
@@ -23,7 +26,7 @@ from batdispatch.parts.prediction.oracle import Oracle
 from batdispatch.parts.prediction.requested import Requested
 
 #: Dispatchers that have a kernel.
-DISPATCHERS: tuple[type[QueueDispatcher], ...] = (Fcfs, Filler, Easy, Conservative)
+DISPATCHERS: tuple[type[QueueDispatcher], ...] = (Fcfs, Filler, Easy, Conservative, SlurmBackfill)
 #: Predictions that need no more than a kernel knows.
 PREDICTIONS = (Requested, LastTwo, LastTwoAsPublishedCode, OnlineRegression, Oracle)
 #: Seconds that are not rounded to 0, whatever the rounding.
@@ -39,7 +42,7 @@ def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
     """
     if machine.site is not None:
         return "the machine has partitions or other queues, and kernels know none"
-    return _of_dispatcher(dispatcher) or _of_machine(machine) or library.why_missing()
+    return _of_dispatcher(dispatcher) or _of_machine(machine, dispatcher) or library.why_missing()
 
 
 def why_not(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
@@ -55,12 +58,23 @@ def why_not(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
 def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
     # A class that is derived from one of them may decide otherwise.
     if not isinstance(dispatcher, DISPATCHERS) or type(dispatcher) not in DISPATCHERS:
-        names = ", ".join(sorted(kind.__name__.lower() for kind in DISPATCHERS))
+        names = ", ".join(sorted(map(_name, DISPATCHERS)))
         return f"dispatcher {type(dispatcher.innermost()).__name__} has no kernel, these have: {names}"
     options = dispatcher.options
-    if type(dispatcher.placement) is not FirstFit:
-        return f"placement {options.placement} has no kernel, first-fit has"
-    return _of_prediction(dispatcher) or _of_orderings(dispatcher)
+    placements = (FirstFit, Consecutive) if isinstance(dispatcher, SlurmBackfill) else (FirstFit,)
+    if type(dispatcher.placement) not in placements:
+        return f"placement {options.placement} has no kernel, first-fit has, and consecutive under slurm-backfill"
+    return _of_prediction(dispatcher) or _of_orderings(dispatcher) or _of_seconds(dispatcher)
+
+
+def _name(kind: type[QueueDispatcher]) -> str:
+    return "slurm-backfill" if kind is SlurmBackfill else kind.__name__.lower()
+
+
+def _of_seconds(dispatcher: QueueDispatcher) -> str | None:
+    names = FINITE if isinstance(dispatcher, SlurmBackfill) else ()
+    wrong = next((name for name in names if not getattr(dispatcher.options, name) < LONGEST), None)
+    return f"{wrong} is longer than {LONGEST:.0f} s" if wrong else None
 
 
 def _of_prediction(dispatcher: QueueDispatcher) -> str | None:
@@ -70,8 +84,12 @@ def _of_prediction(dispatcher: QueueDispatcher) -> str | None:
     plans = isinstance(dispatcher, PlanningQueue) and not dispatcher.predictions.sure
     if plans and (type(dispatcher.ordering) is Guard or isinstance(dispatcher, Conservative)):
         return "guarded and conservative have kernels only with prediction=requested and without default_walltime"
-    if not isinstance(dispatcher, Easy) and not dispatcher.predictions.exact_requests:
-        return f"prediction {options.prediction} has a kernel only under easy"
+    predicts = not dispatcher.predictions.exact_requests
+    if predicts and not isinstance(dispatcher, Easy | SlurmBackfill):
+        return f"prediction {options.prediction} has a kernel only under easy and slurm-backfill"
+    if predicts and isinstance(dispatcher, SlurmBackfill) and dispatcher.ordering.dynamic:
+        # There, a job's run time is predicted when a loop first looks for the order, and not when the job comes.
+        return "slurm-backfill has a kernel with predictions only where its ordering does not change over time"
     return None
 
 
@@ -83,17 +101,19 @@ def _of_orderings(dispatcher: QueueDispatcher) -> str | None:
     for name, each in named.items():
         if formula_of(each) == NO_KEY:
             return f"ordering {name} has no kernel, those by wait, walltime and units have"
-    kind = type(dispatcher).__name__.lower()
+    kind = _name(type(dispatcher))
     if (ordering.dynamic and kind == "conservative") or (type(ordering) is Guard and kind != "easy"):
         return f"ordering {dispatcher.options.ordering} changes while jobs wait, and the kernel of {kind} knows no such"
     return None
 
 
-def _of_machine(machine: Machine) -> str | None:
+def _of_machine(machine: Machine, dispatcher: Dispatcher) -> str | None:
     if not machine.exclusive:
         return "the hosts of the platform state capacities, kernels count whole hosts"
     if machine.licences:
         return "the platform has licences, kernels count whole hosts"
+    if isinstance(dispatcher, SlurmBackfill) and any(WEIGHT_PROPERTY in host.properties for host in machine.hosts):
+        return "hosts have weights, and kernels know none"
     return None
 
 

@@ -13,14 +13,16 @@ from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
-from batdispatch.dispatchers.backfilling.easy import Easy
+from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
+from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.compiled.queue_order import COLUMN, column_of, formula_of, inner_of
 from batdispatch.engines.compiled.state import Floats, Jobs, Key
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.ordering.aging import AgedArea
 from batdispatch.parts.ordering.arrival import Fcfs
+from batdispatch.parts.ordering.priority import Basic
 
 
 def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
@@ -33,10 +35,12 @@ def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
     # A kernel that corrects what it expects has orders by key alone.
     is_placed = is_fixed and not ahead and not has_foresight(dispatcher)
     order = np.arange(len(jobs))
-    if is_fixed and type(ordering) is not Fcfs:
+    if is_fixed and type(ordering) not in (Fcfs, Basic):
         order = np.argsort(_keys(told, ordering, expected), kind="stable")
     place = np.empty(len(jobs), dtype=np.int64)
     place[order] = np.arange(len(jobs))
+    # That of slurm-backfill looks for its order at each run of a loop, if only among places.
+    key = Key(COLUMN, place.astype(float)) if isinstance(dispatcher, SlurmBackfill) else None
     return Jobs(
         submission=submission,
         units=jobs.units,
@@ -47,14 +51,15 @@ def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
         place=place,
         of_place=order,
         said=told,
-        key=None if is_placed else _key(told, ordering, expected),
+        key=key if is_placed else _key(told, ordering, expected),
         ahead=_key(told, make_ordering(ahead), expected) if ahead else None,
     )
 
 
 def has_foresight(dispatcher: QueueDispatcher) -> bool:
     """Return whether jobs may outlive what a dispatcher that plans expects of them."""
-    return isinstance(dispatcher, Easy) and not dispatcher.predictions.sure
+    plans = isinstance(dispatcher, PlanningQueue) and not isinstance(dispatcher, Conservative)
+    return plans and not dispatcher.predictions.sure
 
 
 def runs_of(machine: Machine) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.correction import GrowthRule
-from batdispatch.dispatchers.backfilling.easy import Easy
+from batdispatch.dispatchers.backfilling.queue import PlanningQueue
 from batdispatch.engines.compiled.columns import Glimpse
 from batdispatch.engines.compiled.queue_order import COLUMN, column_of
 from batdispatch.engines.compiled.state import ENDS, KINDS, STARTS, Jobs, Key, State
@@ -39,7 +39,7 @@ class Foresight(Record):
 class Forecast:
     """Asks a dispatcher's predictions of the jobs that come."""
 
-    def __init__(self, jobs: Jobs, dispatcher: Easy, state: State) -> None:
+    def __init__(self, jobs: Jobs, dispatcher: PlanningQueue, state: State) -> None:
         assert jobs.key is not None
         self._jobs, self._state, self._predictions = jobs, state, dispatcher.predictions
         ids = PackedTexts.of([f"w0!{name}" for name in jobs.said.ids.tolist()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
-from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.engines.compiled import plan
+from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
+from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
+from batdispatch.engines.compiled import plan, slurm
 from batdispatch.engines.compiled.columns import has_foresight
 from batdispatch.engines.compiled.foresight import Forecast
 from batdispatch.engines.compiled.queue_order import beside_of, order_of
@@ -23,10 +25,12 @@ from batdispatch.engines.compiled.state import (
     AT_PAUSE,
     AT_STOP,
     FULL,
+    MOST_ASKED,
     Counts,
     Floats,
     Ints,
     Jobs,
+    State,
     begin,
     make_room,
     make_room_for_calls,
@@ -76,12 +80,11 @@ def schedule_of(
     Raises:
         Refusal: the kernel cannot go on.
     """
-    simulation = (
-        _Planning(jobs, runs, dispatcher) if isinstance(dispatcher, Conservative) else _Queueing(jobs, runs, dispatcher)
-    )
+    simulation = _simulation_of(jobs, runs, dispatcher)
     while True:
         answer = simulation.go_on(SLICE)
         if answer == ALL_OVER:
+            simulation.finish()
             break
         if answer == FULL:
             simulation.grow()
@@ -111,59 +114,115 @@ def room_for(jobs: Jobs, runs: NDArray[np.int64]) -> int:
     return 4 * len(jobs.units) + len(runs) + 1024
 
 
-class _Queueing:
+def _simulation_of(jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher) -> _Simulation:
+    if isinstance(dispatcher, Conservative):
+        return _Planning(jobs, runs, dispatcher)
+    if isinstance(dispatcher, SlurmBackfill):
+        return _Slurm(jobs, runs, dispatcher)
+    return _Queueing(jobs, runs, dispatcher)
+
+
+class _Simulation(ABC):
+    """A simulation that a kernel takes on step by step."""
+
+    def __init__(self, jobs: Jobs, runs: Ints) -> None:
+        self.state = begin(jobs, runs, room_for(jobs, runs))
+
+    @abstractmethod
+    def go_on(self, moments: int) -> int:
+        """Simulate so many moments more, and return how that ended."""
+
+    def grow(self) -> None:
+        """Make more room for what lacks it."""
+        if self.state.calls + MOST_ASKED > self.state.most_calls:
+            make_room_for_calls(self.state)
+        else:
+            make_room(self.state, 2 * self.state.room + self.state.size)
+
+    def finish(self) -> None:
+        """Tell the dispatcher what it reports of a simulation that is over."""
+
+
+class _Queueing(_Simulation):
     """A simulation of a dispatcher that plans no further than the first of the queue."""
 
     def __init__(self, jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher) -> None:
-        self.state = begin(jobs, runs, room_for(jobs, runs))
+        super().__init__(jobs, runs)
         self._rule = FCFS
         if isinstance(dispatcher, Filler):
             self._rule = FILLER
         elif isinstance(dispatcher, Easy):
             self._rule = EASY_HOSTS if dispatcher.options.reservation == "hosts" else EASY_COUNT
         self._order, self._beside = order_of(jobs), beside_of(dispatcher.ordering, self.state)
-        self._forecast = None
-        if isinstance(dispatcher, Easy) and has_foresight(dispatcher):
-            self._forecast = Forecast(jobs, dispatcher, self.state)
+        self._forecast = _forecast_of(jobs, dispatcher, self.state)
 
     def go_on(self, moments: int) -> int:
-        """Simulate so many moments more, and return how that ended."""
-        foresight = self._forecast.record if self._forecast is not None else None
         # An order by key takes the longer, the longer the queue is.
         most = moments if self._order is None else max(moments // 50, 1)
-        for _ in range(most):
-            answer: int = call("run_queue", self.state, self._order, self._beside, foresight, self._rule, most)
-            if answer == ALL_OVER and self._forecast is not None:
-                self._forecast.hear(math.inf)
-            if answer != ASKS or self._forecast is None:
-                return answer
-            self._forecast.predict()
-        return AT_PAUSE
+        foresight = self._forecast.record if self._forecast is not None else None
+        given = (self.state, self._order, self._beside, foresight, self._rule)
+        return _go_on(lambda: call("run_queue", *given, most), most, self._forecast)
+
+
+class _Slurm(_Simulation):
+    """A simulation of slurm-backfill."""
+
+    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill) -> None:
+        super().__init__(jobs, runs)
+        self._dispatcher = dispatcher
+        self._slurm, self._order = slurm.slurm_of(jobs, runs, dispatcher), order_of(jobs)
+        self._forecast = _forecast_of(jobs, dispatcher, self.state)
+
+    def go_on(self, moments: int) -> int:
+        # As in an order by key.
+        most = max(moments // 50, 1)
+        foresight = self._forecast.record if self._forecast is not None else None
+        given = (self.state, self._slurm, self._order, foresight)
+        return _go_on(lambda: call("run_slurm", *given, most), most, self._forecast)
 
     def grow(self) -> None:
-        """Make more room for what lacks it."""
-        if self.state.calls == self.state.most_calls:
-            make_room_for_calls(self.state)
+        tried = min(self.state.waiting, self._slurm.most_tried)
+        if 2 * tried + 1 > self._slurm.most_records:
+            slurm.make_room(self._slurm, 4 * tried + 1)
         else:
-            make_room(self.state, 2 * self.state.room + self.state.size)
+            super().grow()
+
+    def finish(self) -> None:
+        self._dispatcher.passes, self._dispatcher.backfilled = self._slurm.passes, self._slurm.backfilled
 
 
-class _Planning:
+def _forecast_of(jobs: Jobs, dispatcher: QueueDispatcher, state: State) -> Forecast | None:
+    if not isinstance(dispatcher, PlanningQueue) or not has_foresight(dispatcher):
+        return None
+    return Forecast(jobs, dispatcher, state)
+
+
+def _go_on(run: Callable[[], int], times: int, forecast: Forecast | None) -> int:
+    """Let a kernel run, at most so many times and with a forecast whenever it asks; return how that ended."""
+    for _ in range(times):
+        answer = run()
+        if answer == ALL_OVER and forecast is not None:
+            forecast.hear(math.inf)
+        if answer != ASKS or forecast is None:
+            return answer
+        forecast.predict()
+    return AT_PAUSE
+
+
+class _Planning(_Simulation):
     """A simulation of a dispatcher that plans all waiting jobs."""
 
     def __init__(self, jobs: Jobs, runs: Ints, dispatcher: Conservative) -> None:
-        self.state = begin(jobs, runs, room_for(jobs, runs))
+        super().__init__(jobs, runs)
         self._plan = plan.empty(len(jobs.units), runs, steps=room_for_plan(), kept=room_for_plan() // 2)
         self._slack = dispatcher.lateness.slack
 
     def go_on(self, moments: int) -> int:
-        """Simulate so many moments more, and return how that ended."""
         # Each one takes the longer, the longer the queue is.
         answer: int = call("run_conservative", self.state, self._plan, self._slack, max(moments // 50, 1))
         return answer
 
     def grow(self) -> None:
-        """Make more room for what lacks it."""
         state, kept = self.state, self._plan
         booked = state.waiting + state.running
         if min(kept.blocks + booked, kept.hosts) > kept.most_blocks:
@@ -171,7 +230,7 @@ class _Planning:
         elif 2 * booked + 6 > kept.most_steps or booked + 2 > kept.most_kept:
             plan.make_room(kept, 2 * kept.most_steps + 8, 2 * kept.most_kept + 4)
         else:
-            make_room(state, 2 * state.room + state.size)
+            super().grow()
 
 
 def room_for_plan() -> int:

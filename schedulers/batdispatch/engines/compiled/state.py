@@ -25,6 +25,8 @@ ENDS, STARTS, REJECTS, KINDS = range(4)
 # What a kernel returns: all jobs are over; it was to stop here; something is full; a place is too short for its
 # job; Python is to predict how long jobs run that came.
 ALL_OVER, AT_PAUSE, FULL, AT_STOP, ASKS = range(5)
+#: Calls that a decision may ask for.
+MOST_ASKED = 5
 #: In the tree of the queue: nobody waits here.
 NOBODY = np.int32(2**31 - 1)
 

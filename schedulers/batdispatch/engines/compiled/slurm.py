@@ -1,0 +1,90 @@
+"""What the kernel of slurm-backfill knows beside the state of the simulation, as native/slurm.h has it.
+
+The header says what each field is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
+from batdispatch.engines.compiled.state import Ints, Jobs
+from batdispatch.native.record import Record, fields_of
+from batdispatch.parts.placement.consecutive import Consecutive
+
+#: Bits of a word.
+WORD = 64
+#: Options that are told to the kernel as they are, in the order of its structure; `depth` is told as `most_tried`.
+_OPTIONS: dict[str, type[int] | type[float]] = {
+    **{"tick": float, "batch_delay": float, "full_interval": float, "queue_depth": int, "interval": float},
+    **{"window": float, "resolution": float, "clock": float, "most_tried": int, "starts": int, "user_jobs": int},
+    **{"part_jobs": int, "reservations": int, "min_age": float, "end_window": float, "window_linear": float},
+}
+#: Those of them that the kernel counts on to be finite.
+FINITE = (
+    *("tick", "batch_delay", "full_interval", "interval", "phase"),
+    *("clock", "resolution", "end_window", "window_linear"),
+)
+
+
+class Slurm(Record):
+    """Options, clocks, what is to come, and the table of a pass."""
+
+    kinds = {
+        **_OPTIONS,
+        **{"consecutive": int, "last": float, "last_full": float, "awaited": float},
+        **{"pass_last": float, "pass_busy": int, "silent": float, "pass_awaited": float},
+        **dict.fromkeys(("head_asked", "whole_asked", "pass_asked", "passes", "backfilled", "tried", "reserved"), int),
+        **{"first_reserved": float, "stopped": int, "words": int, "hosts": np.uint64, "idle": np.uint64},
+        **{"begin": float, "records": int, "most_records": int},
+        **{"ends": np.float64, "row": np.int32, "rows": np.uint64, "changes": int},
+        **dict.fromkeys(("allowed", "given", "place"), np.uint64),
+        **{"runs": np.int64, "user": np.int32, "users": int, "tried_of": np.int32},
+    }
+    _fields_ = fields_of(kinds)
+
+
+def slurm_of(jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill) -> Slurm:
+    """Return what is known before anything happens.
+
+    Args:
+        jobs: the jobs.
+        runs: int64 [run, 2], first and last host of each run of hosts that run jobs.
+        dispatcher: whose options say how it decides.
+    """
+    options = dispatcher.options
+    slurm = Slurm(**{name: getattr(options, name) for name in _OPTIONS})
+    slurm.consecutive = isinstance(dispatcher.placement, Consecutive)
+    slurm.last, slurm.pass_last, slurm.silent = -math.inf, options.phase - options.interval, math.nan
+    slurm.awaited = slurm.pass_awaited = math.inf
+    hosts = _set_of(runs)
+    slurm.words = len(hosts)
+    slurm.hold(hosts=hosts, **{name: hosts.copy() for name in ("idle", "allowed", "given", "place")})
+    # Two runs of a set are never neighbours; a run is two numbers.
+    slurm.hold(runs=np.zeros(len(hosts) * WORD + 2, dtype=np.int64))
+    slurm.users = len(jobs.said.users)
+    slurm.hold(user=jobs.said.user, tried_of=np.zeros(slurm.users, dtype=np.int32))
+    make_room(slurm, room_for_records())
+    return slurm
+
+
+def _set_of(runs: Ints) -> NDArray[np.uint64]:
+    bits = np.zeros(-(-(int(runs.max(initial=0)) + 1) // WORD) * WORD, dtype=np.uint8)
+    for first, last in runs.tolist():
+        bits[first : last + 1] = 1
+    return np.packbits(bits, bitorder="little").view(np.uint64)
+
+
+def make_room(slurm: Slurm, records: int) -> None:
+    """Make room for so many records; between two passes there are none."""
+    slurm.most_records = records
+    slurm.hold(ends=np.zeros(records), row=np.zeros(records, dtype=np.int32))
+    slurm.hold(rows=np.empty(records * slurm.words, dtype=np.uint64))
+
+
+def room_for_records() -> int:
+    """Return how many records there is room for, to begin with."""
+    return 256

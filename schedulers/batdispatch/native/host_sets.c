@@ -1,0 +1,92 @@
+#include "host_sets.h"
+
+#include <string.h>
+
+#include "export.h"
+
+/* As `bits` for many words. */
+WIDE int64_t count_hosts(const uint64_t *set, int64_t words)
+{
+    int64_t found = 0;
+    for (int64_t index = 0; index < words; index++)
+        found += bits(set[index]);
+    return found;
+}
+
+/* Return the bits of the word `index` that stand for hosts from `first` to `last`, of which it has one at least. */
+static uint64_t part_of_run(int64_t index, int64_t first, int64_t last)
+{
+    uint64_t part = ~(uint64_t)0;
+    if (first > index * WORD)
+        part &= ~(uint64_t)0 << (first % WORD);
+    if (last < index * WORD + WORD - 1)
+        part &= ~(uint64_t)0 >> (WORD - 1 - last % WORD);
+    return part;
+}
+
+void enter_run(uint64_t *set, int64_t first, int64_t last)
+{
+    for (int64_t index = first / WORD; index <= last / WORD; index++)
+        set[index] |= part_of_run(index, first, last);
+}
+
+void clear_run(uint64_t *set, int64_t first, int64_t last)
+{
+    for (int64_t index = first / WORD; index <= last / WORD; index++)
+        set[index] &= ~part_of_run(index, first, last);
+}
+
+bool has_any(const uint64_t *set, int64_t first, int64_t last)
+{
+    for (int64_t index = first / WORD; index <= last / WORD; index++)
+        if (set[index] & part_of_run(index, first, last))
+            return true;
+    return false;
+}
+
+/* Return the first host from `at` on that is in a set, or, with flip, that is not; words * WORD for none. */
+static int64_t next_edge(const uint64_t *set, int64_t words, int64_t at, uint64_t flip)
+{
+    int64_t index = at / WORD;
+    uint64_t word = index < words ? (set[index] ^ flip) & (~(uint64_t)0 << (at % WORD)) : 0;
+    while (!word && ++index < words)
+        word = set[index] ^ flip;
+    return word ? index * WORD + lowest_place(word) : words * WORD;
+}
+
+int64_t runs_of_set(const uint64_t *set, int64_t words, Run *runs)
+{
+    int64_t found = 0, first = next_edge(set, words, 0, 0);
+    while (first < words * WORD) {
+        int64_t behind = next_edge(set, words, first, ~(uint64_t)0);
+        runs[found++] = (Run){first, behind - first};
+        first = next_edge(set, words, behind, 0);
+    }
+    return found;
+}
+
+/* Return which of the runs fits so many hosts best: the shortest one that holds them, else the longest one. */
+static int64_t tightest(const Run *runs, int64_t count, int64_t units)
+{
+    int64_t best = 0;
+    for (int64_t index = 1; index < count; index++) {
+        int64_t hosts = runs[index].hosts, least = runs[best].hosts;
+        if (least >= units ? hosts >= units && hosts < least : hosts > least)
+            best = index;
+    }
+    return best;
+}
+
+void keep_tightest(uint64_t *set, int64_t words, int64_t units, Run *runs)
+{
+    int64_t count = runs_of_set(set, words, runs);
+    memset(set, 0, (size_t)words * sizeof *set);
+    while (units > 0) {
+        Run *best = runs + tightest(runs, count, units);
+        int64_t taken = best->hosts < units ? best->hosts : units;
+        enter_run(set, best->first, best->first + taken - 1);
+        units -= taken;
+        /* It is no longer the longest one, nor does it hold anything. */
+        best->hosts = 0;
+    }
+}

@@ -1,0 +1,124 @@
+/* See batdispatch.dispatchers.slurm.backfill_pass. */
+#include <math.h>
+#include <string.h>
+
+#include "queue_tree.h"
+#include "rounding.h"
+#include "running_jobs.h"
+#include "slurm.h"
+
+void start_on_place(State *state, Slurm *slurm, int64_t job)
+{
+    int64_t count = runs_of_set(slurm->place, slurm->words, slurm->runs);
+    state->hosts_at[job] = state->runs, state->hosts_runs[job] = (int32_t)count;
+    for (int64_t index = 0; index < count; index++, state->runs++) {
+        state->first[state->runs] = (int32_t)slurm->runs[index].first;
+        state->last[state->runs] = (int32_t)(slurm->runs[index].first + slurm->runs[index].hosts - 1);
+    }
+    take_out(slurm->idle, slurm->place, slurm->words);
+    state->free -= state->units[job];
+    leave_queue(state, job);
+    enter_running(state, job);
+    expect_end(state, job);
+}
+
+/* Return when a job that starts at a time is expected to end. */
+static double end_from(const State *state, int64_t job, double start)
+{
+    return round_six(start + state->booked[job]);
+}
+
+/* Return whether a job could start now as far as is reserved by now: false only if it surely cannot. */
+static bool may_start(const State *state, Slurm *slurm, int64_t job)
+{
+    if (state->units[job] > state->free)
+        return false;
+    find_allowed(slurm, state->now, end_from(state, job, state->now));
+    meet(slurm->allowed, slurm->idle, slurm->words);
+    return count_hosts(slurm->allowed, slurm->words) >= state->units[job];
+}
+
+/* Return whether a job is passed over; if not, count it for the limits of its user and partition. There is one. */
+static bool is_skipped(Slurm *slurm, int64_t job, int64_t *tried)
+{
+    int32_t *of_user = slurm->tried_of + slurm->user[job];
+    if ((slurm->user_jobs && *of_user >= slurm->user_jobs) || (slurm->part_jobs && *tried >= slurm->part_jobs))
+        return true;
+    ++*of_user, ++*tried;
+    return false;
+}
+
+/* Reserve `place` for a job if it is nobody else's. If it is, return when to look again; otherwise 0. */
+static double reserve_place(const State *state, Slurm *slurm, int64_t job, double begin)
+{
+    double end = end_from(state, job, begin);
+    if (begin > state->now + slurm->window)
+        return 0.0;
+    if (are_reserved(slurm, slurm->place, begin, end))
+        return begin;
+    reserve_hosts(slurm, slurm->place, begin, end);
+    slurm->reserved++;
+    slurm->first_reserved = begin < slurm->first_reserved ? begin : slurm->first_reserved;
+    return 0.0;
+}
+
+/* Start a job now, or reserve hosts for it if it may have a reservation; return whether it was started. */
+static bool try_job(State *state, Slurm *slurm, int64_t job)
+{
+    bool is_counted = false;
+    bool now_only = state->now - state->submission[job] < slurm->min_age ||
+                    (slurm->reservations && slurm->reserved >= slurm->reservations);
+    for (double start = state->now, later; start < INFINITY; start = later) {
+        later = find_allowed(slurm, start, end_from(state, job, start));
+        if (count_hosts(slurm->allowed, slurm->words) >= state->units[job]) {
+            double begin;
+            slurm->tried += !is_counted;
+            is_counted = true;
+            bool is_found = will_run(state, slurm, job, now_only, &begin);
+            begin = begin > start ? begin : start;
+            if (is_found && begin <= state->now) {
+                start_on_place(state, slurm, job);
+                reserve_hosts(slurm, slurm->place, state->now, end_from(state, job, state->now));
+                return true;
+            }
+            if (is_found && !(start < later && later < begin))
+                later = reserve_place(state, slurm, job, begin);
+        }
+        if (now_only || later <= start)
+            return false;
+    }
+    return false;
+}
+
+static void begin_pass(const State *state, Slurm *slurm)
+{
+    begin_records(slurm, state->now);
+    slurm->tried = slurm->reserved = slurm->stopped = 0;
+    slurm->first_reserved = INFINITY;
+    memset(slurm->tried_of, 0, (size_t)slurm->users * sizeof *slurm->tried_of);
+}
+
+int64_t make_pass(State *state, Slurm *slurm, const Order *order)
+{
+    int64_t started = 0, tried = 0, candidate = 0, known = -1;
+    begin_pass(state, slurm);
+    for (int64_t at = 0; at < order->in_play; at++) {
+        /* What is reserved behind the last job that can start matters to nobody. */
+        for (; candidate < order->in_play && known != slurm->changes; candidate++)
+            if (may_start(state, slurm, order->entries[candidate].job)) {
+                known = slurm->changes;
+                break;
+            }
+        if (candidate == order->in_play)
+            break;
+        if (slurm->tried >= slurm->most_tried || (slurm->starts && started >= slurm->starts)) {
+            slurm->stopped = 1;
+            break;
+        }
+        if (candidate == at)
+            candidate++, known = -1;
+        int64_t job = order->entries[at].job;
+        started += !is_skipped(slurm, job, &tried) && try_job(state, slurm, job);
+    }
+    return started;
+}
