@@ -1,11 +1,13 @@
 """Jobs that starve beside easy: counted job by job, and left out where no run of easy stands beside."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from lxml import html
 from msgspec import structs
 
 import batdispatch
@@ -14,8 +16,9 @@ from batdispatch.inputs.platforms.generate import flat
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.model import Window
 from batdispatch.inputs.workloads.writer import write_workload
+from batdispatch.report.answer import answer
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.runs import read_result
+from batdispatch.results.runs import read_result, read_runs
 from batdispatch.results.starvation import NO_EASY, starved_beside
 
 HEAD = (
@@ -98,9 +101,24 @@ def test_the_command_the_page_and_python_count_alike(inputs: Path, tmp_path: Pat
     page = (tmp_path / "out" / "report" / "index.html").read_text()
     assert page.count('data-metric="nb_jobs_starved"') == 2 * 3
     assert "at the price of" in page.partition('id="losses"')[2]
+    verdict = html.fromstring(page).find(".//*[@class='answer']").text_content().replace("\N{NO-BREAK SPACE}", " ")
+    assert "in the mean under easy[ordering=smallest-area]" in verdict
+    least = told["easy,ordering=smallest-area"]
+    late = r"longest wait \S+ \S+ instead of \S+ \S+ and 99 % wait \S+ \S+ instead of \S+ \S+"
+    assert re.search(f"The price: {least:g} starved jobs, {late}\\.", verdict), verdict
+    assert "No simple ordering" not in verdict
+    assert len(verdict.split()) <= 60
     shown = CliRunner().invoke(cli, words, standalone_mode=False).stdout
     # A narrow terminal breaks the heads of columns.
     assert {"starved", "longest", "99"} <= set(shown.split())
+
+
+def test_a_verdict_says_that_no_simple_ordering_stood_beside(inputs: Path, tmp_path: Path) -> None:
+    for name in ("easy", "filler"):
+        batdispatch.run(inputs / "w.json", name, platform=inputs / "flat.xml", out=tmp_path / name, record=False)
+    found = answer(read_runs([tmp_path / "easy", tmp_path / "filler"]))
+    assert found is not None
+    assert found.text.partition("The price")[2].count(". No simple ordering stood beside it. Replicates") == 1
 
 
 def test_without_easy_the_column_is_left_out_and_why_is_said(inputs: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from batdispatch.core.line.hindsight import name_list
+from batdispatch.dispatchers.simple import has_simple
 from batdispatch.report import style
 from batdispatch.report.comparison import same_jobs
 from batdispatch.results.columns import Floats, in_order
@@ -26,7 +27,8 @@ MOST_RUNS = 8
 _PRICES, _WORSE = (STARVATION.name, "max_waiting_time", "p99_waiting_time", "mean_bounded_slowdown"), 1.005
 #: The unit of a slowdown.
 _TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}"
-_ELSEWHERE = "One log says little of others: compare --replicates 10 tells more."
+_ALONE = "No simple ordering stood beside it."
+_ELSEWHERE = "Replicates (--replicates 10) tell more."
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,8 @@ def _winner(runs: Sequence[Run]) -> str:
             f"Jobs wait least under {best.label}: {mine}{unit} in the mean, {share}\N{NO-BREAK SPACE}% less than under "
             f"{against.label}{sure}."
         )
-    return f"{text} {_price(best, against)}"
+    alone = "" if has_simple(run.label for run in runs) else f" {_ALONE}"
+    return f"{text} {_price(best, against)}{alone}"
 
 
 def _capacity(runs: Sequence[Run]) -> str:
@@ -173,14 +176,14 @@ def _price(best: Run, against: Run) -> str:
             continue
         if metric.unit == "s":
             (here, there), unit = _in_one_unit(float(mine), float(theirs))
-            found.append(f"a {metric.label} of {here}{unit} instead of {there}{unit}")
+            found.append(f"{metric.label} {here}{unit} instead of {there}{unit}")
         elif name == STARVATION.name:
             found.append(f"{number(mine)} {metric.label}")
         else:
-            found.append(f"a {metric.label} of {number(mine)}{_TIMES} instead of {number(theirs)}{_TIMES}")
+            found.append(f"{metric.label} {number(mine)}{_TIMES} instead of {number(theirs)}{_TIMES}")
     if not found:
         return "Its longest wait and slowdowns are no worse."
-    return f"The price: {name_list(found[:2])}."
+    return f"The price: {name_list(found[:3])}."
 
 
 def _in_one_unit(*seconds: float) -> tuple[list[str], str]:

@@ -188,6 +188,16 @@ def test_what_counts_no_starved_jobs_says_why() -> None:
 def test_the_best_mean_that_is_no_choice_has_a_price_too() -> None:
     (one,) = sections(runs(replicates=3, easy=1.0, good=0.5), blocks="slices", draws=FAST)
     assert "The price of good, against easy: 2.0" in sentences(one)[0]
+    assert '<td class="price">of good:<br>longest wait 2.0' in render([one], Facts(title="x"))
+
+
+def test_the_first_table_of_the_page_names_the_price_of_each_choice() -> None:
+    (one,) = sections(runs(easy=1.0, good=0.5, bad=1.5), blocks="slices", draws=FAST)
+    page = render([one], Facts(title="x"))
+    prices = re.findall(r'<td class="chosen">(.*?)</td>.*?<td class="price">(.*?)</td>', page)
+    assert [name for name, _ in prices] == ["good", "good", "bad", "no choice"]
+    assert re.fullmatch(r"longest wait 2\.0\d..", prices[0][1])
+    assert re.fullmatch(r"mean waiting time 1\.\d\d..<br>mean bounded slowdown 1\.\d\d..", prices[2][1])
 
 
 @pytest.mark.parametrize(

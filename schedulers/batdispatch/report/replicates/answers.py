@@ -206,11 +206,11 @@ def sentence(found: Answer, blocks: str, others: Sequence[Answer] = ()) -> str:
         others: about all aims on the same workload: the price of the choice is named.
     """
     aim = found.aim
-    price = _list(prices(found.best, others)) if found.best is not None else ""
+    cost = _list(prices(found.best, others)) if found.best is not None else ""
     if found.chosen is None:
-        at_price = f" The price of {found.best}, against {found.baseline}: {price}." if price else ""
+        at_price = f" The price of {found.best}, against {found.baseline}: {cost}." if cost else ""
         return f"For {_goal(aim)}: no choice can be recommended. {found.why}{at_price}"
-    at_price = f", at the price, against {found.baseline}, of {price}" if price else ""
+    at_price = f", at the price, against {found.baseline}, of {cost}" if cost else ""
     among = f", the best of those compared ({unseen})" if (unseen := not_beside(found.table.dispatchers)) else ""
     compared = found.of(found.chosen)
     if compared is not None and compared.effect is not None and found.baseline in found.rivals:
@@ -242,17 +242,22 @@ def not_beside(dispatchers: Sequence[str]) -> str:
 
 def worse(name: str, answers: Sequence[Answer]) -> list[tuple[Answer, Pair]]:
     """Return where a dispatcher is worse than the baseline: beyond chance, or by waits of those who wait longest."""
-    pairs = [(one, pair) for one in answers if (pair := one.of(name)) is not None and pair.effect is not None]
-    told = [(one, pair) for one, pair in pairs if pair.apart or one.aim.metric in LONG_WAITS]
-    return [(one, pair) for one, pair in told if pair.effect is not None and _is_worse(one.aim, pair.effect.value)]
+    return [(one, pair) for one in answers if (pair := one.of(name)) is not None and is_price(one.aim, pair)]
+
+
+def is_price(aim: Aim, pair: Pair) -> bool:
+    """Return whether the first of a pair is worse for an aim: beyond chance, or by waits of those who wait longest."""
+    told = pair.apart or aim.metric in LONG_WAITS
+    return told and pair.effect is not None and _is_worse(aim, pair.effect.value)
 
 
 def prices(name: str, answers: Sequence[Answer]) -> list[str]:
     """Say where a dispatcher is worse than the baseline, and by how much."""
-    return [_price(one.aim, pair) for one, pair in worse(name, answers)]
+    return [price(one.aim, pair) for one, pair in worse(name, answers)]
 
 
-def _price(aim: Aim, pair: Pair) -> str:
+def price(aim: Aim, pair: Pair) -> str:
+    """Say by how much the first of a pair is worse for an aim; they have an effect."""
     assert pair.effect is not None
     unit = aim.unit[0] if aim.way == "difference" else ""
     of = "" if aim.words == unit else f" of {aim.words}" if unit else f" the {aim.words}"
@@ -296,12 +301,11 @@ def _goal(aim: Aim) -> str:
 
 
 def _best(table: RunMetric, aim: Aim) -> str | None:
-    """Return the dispatcher with the best mean over the blocks: geometric for ratios, and over windows that of all."""
+    """Return the dispatcher with the best mean over workloads, geometric for ratios; of each, see `by_workload`."""
     if not table.dispatchers or not len(table.values):
         return None
-    values = np.log(table.values + aim.added) if aim.way == "ratio" and table.kind != "window" else table.values
-    if aim.extreme and table.kind == "window":
-        values = values.max(axis=0, keepdims=True)
+    values = by_workload(table, aim).values
+    values = np.log(values + aim.added) if aim.way == "ratio" else values
     means = round_significant(aim.losing(values.mean(axis=0)))
     return table.dispatchers[int(np.argmin(means))]
 

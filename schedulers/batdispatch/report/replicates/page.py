@@ -11,7 +11,7 @@ import numpy as np
 from batdispatch.report.html import Cell, page_text
 from batdispatch.report.replicates import pictures
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.answers import Answer, Section, sentences
+from batdispatch.report.replicates.answers import Answer, Section, sentences, worse
 from batdispatch.report.replicates.facts import Facts
 from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
@@ -123,7 +123,7 @@ def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str,
         "blocks": one.blocks,
         "n": one.answers[0].n if one.answers else 0,
         "sentences": sentences(one),
-        "answers": [_summary(answer) for answer in one.goals],
+        "answers": [_summary(answer, one.answers) for answer in one.goals],
         "aims": [answer.aim.words for answer in one.answers],
         "rows": _effect_rows(one),
         "pictures": [drawing for drawing in drawings if drawing is not None],
@@ -133,8 +133,8 @@ def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str,
     }
 
 
-def _summary(found: Answer) -> dict[str, Any]:
-    """Return the cells of the first table: what to choose, and how sure that is."""
+def _summary(found: Answer, others: Sequence[Answer]) -> dict[str, Any]:
+    """Return the cells of the first table: what to choose, at what price, and how sure that is."""
     pair = None if found.chosen is None else found.of(found.chosen)
     cells = effect_cell(found.aim, pair) if pair is not None else Cell("")
     sure, chosen = "", found.chosen or "no choice"
@@ -149,7 +149,17 @@ def _summary(found: Answer) -> dict[str, Any]:
         "interval": cells.more,
         "won": f"{pair.wins} of {pair.n}" if pair is not None else "",
         "sure": sure or "no",
+        "price": _price(found, others),
     }
+
+
+def _price(found: Answer, others: Sequence[Answer]) -> list[str]:
+    """Return where the one that is chosen, or else has the best mean, is worse than the baseline."""
+    if found.best in (None, found.baseline):
+        return []
+    named = [] if found.chosen else [f"of {found.best}:"]
+    told = [f"{one.aim.words} {effect_cell(one.aim, pair).text}" for one, pair in worse(str(found.best), others)]
+    return named + told if told else []
 
 
 def effect_cell(aim: Aim, pair: Pair) -> Cell:

@@ -31,8 +31,9 @@ class Pair:
 
     Attributes:
         ours, theirs: the dispatchers.
-        effect: geometric mean of the ratios ours / theirs, or mean of the differences ours - theirs; on windows, the
-            ratio of the means, or of what is the most of all jobs, of the largest; None: none is common to both.
+        effect: geometric mean of the ratios ours / theirs, or mean of the differences ours - theirs; on the windows of
+            a workload, the ratio of the means, or of what is the most of all jobs, of the largest (of several
+            workloads, the geometric mean of these); None: none is common to both.
         wins, ties, losses: in how many replicates ours is better, equal, worse.
         p: that such differences come by chance, from the test alone; None: too few replicates, or one of the two has
             no value in some.
@@ -84,9 +85,7 @@ def pair(table: RunMetric, aim: Aim, ours: str, theirs: str, draws: Draws = DRAW
     if not len(mine):
         return Pair(ours, theirs, None, 0, 0, 0, None)
     apart = aim.apart(mine, other)
-    of_log = table.kind == "window" and aim.way == "ratio"
-    effects = aim.over_all(mine, other) if of_log and not aim.extreme else apart
-    size = equivalent_size(effects, table.size) if table.kind else float(len(apart))
+    effects, size = _effects(table, aim, ours, theirs)
     alike = size < len(apart)
     lost = np.sign(aim.losing(round_significant(mine)) - aim.losing(round_significant(other)))
     p = None
@@ -96,7 +95,7 @@ def pair(table: RunMetric, aim: Aim, ours: str, theirs: str, draws: Draws = DRAW
     return Pair(
         ours,
         theirs,
-        _longest(aim, mine, other) if aim.extreme and of_log else _mean(aim, effects, size, draws),
+        _longest(effects, len(mine)) if aim.extreme and len(effects) < len(mine) else _mean(aim, effects, size, draws),
         int((lost < 0).sum()),
         int((lost == 0).sum()),
         int((lost > 0).sum()),
@@ -105,18 +104,34 @@ def pair(table: RunMetric, aim: Aim, ours: str, theirs: str, draws: Draws = DRAW
     )
 
 
+def _effects(table: RunMetric, aim: Aim, ours: str, theirs: str) -> tuple[Floats, float]:
+    """Return values whose mean is how far two dispatchers are apart, and how many independent ones they are worth.
+
+    Each replicate has a value, but all windows of a workload have one together if only the most of all jobs counts.
+    """
+    found, size = [], 0.0
+    for part in map(table.on, table.workloads):
+        mine, other = of_both(part, ours, theirs)
+        if len(mine):
+            of_log = part.kind == "window" and aim.way == "ratio"
+            effects = aim.over_all(mine, other) if of_log and not aim.extreme else aim.apart(mine, other)
+            size += equivalent_size(effects, part.size) if part.kind else len(effects)
+            found.append(np.log([ratio_of_longest(aim, mine, other)]) if of_log and aim.extreme else effects)
+    return np.concatenate(found), size
+
+
 def _mean(aim: Aim, apart: Floats, size: float, draws: Draws) -> Estimate:
     effect = mean_by_student(apart, size=size) if size < len(apart) else mean_by_bootstrap(apart, draws)
     return effect.transform(math.exp) if aim.way == "ratio" else effect
 
 
-def _longest(aim: Aim, mine: Floats, other: Floats) -> Estimate:
-    """Return the ratio of the longest of all windows, which is that of the log.
+def _longest(effects: Floats, n: int) -> Estimate:
+    """Return the ratio of the longest of all windows, which is that of the log; over logs, the geometric mean.
 
     It has no interval: whatever is drawn from values, none is longer than the longest. See P. J. Bickel, D. A.
     Freedman: "Some asymptotic theory for the bootstrap", Annals of Statistics 9 (1981), section 6.
     """
-    return Estimate(ratio_of_longest(aim, mine, other), None, None, len(mine), "longest")
+    return Estimate(math.exp(float(effects.mean())), None, None, n, "longest")
 
 
 def against(table: RunMetric, aim: Aim, theirs: str, draws: Draws = DRAWS) -> list[Pair]:

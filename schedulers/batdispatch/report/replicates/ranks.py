@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.table import RunMetric
+from batdispatch.report.replicates.table import Floats, RunMetric
 from batdispatch.results.statistics.friedman import friedman, rank_blocks
 from batdispatch.results.statistics.geometric import geometric_mean
 from batdispatch.results.statistics.nemenyi import critical_difference, groups_within
@@ -93,13 +93,17 @@ def rank(table: RunMetric, aim: Aim, *, blocks: str = "replicates", alpha: float
 
 
 def by_workload(table: RunMetric, aim: Aim) -> RunMetric:
-    """Return one row for each workload: means over its replicates, geometric ones of what compares by ratios."""
-    rows = []
-    for workload in table.workloads:
-        values = table.on(workload).values
-        if aim.way == "ratio":
-            rows.append(geometric_mean(values, aim.added, axis=0))
-        else:
-            rows.append(values.mean(axis=0))
+    """Return one row for each workload: of the windows of a log, the figure of the log; else the mean over replicates.
+
+    The mean is a geometric one of what compares by ratios. The figure of a log is the mean over its windows, or the
+    largest of what is the most of all jobs.
+    """
+    rows = [_over_replicates(table.on(workload), aim) for workload in table.workloads]
     blocks = tuple(next(block for block in table.blocks if block.workload == name) for name in table.workloads)
     return RunMetric(table.metric, blocks, table.dispatchers, np.array(rows))
+
+
+def _over_replicates(table: RunMetric, aim: Aim) -> Floats:
+    if table.kind == "window":
+        return np.asarray(table.values.max(axis=0) if aim.extreme else table.values.mean(axis=0))
+    return geometric_mean(table.values, aim.added, axis=0) if aim.way == "ratio" else table.values.mean(axis=0)
