@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import click
 from batdispatch.audit import rules as audit_rules
 from batdispatch.audit.case import RULES
 from batdispatch.cli.cards import SECTIONS, options_of, read_card
+from batdispatch.cli.groups import HELP_ALL, Group
 from batdispatch.cli.kinds import find
 from batdispatch.cli.kinds import names as announced
 from batdispatch.cli.main import cli
@@ -50,22 +51,26 @@ def without_prompts(block: re.Match[str]) -> str:
     return "\n".join(["```bash", *lines, "```"])
 
 
-def commands(_: str = "") -> str:
-    """Return a section a command with its ``--help``, subcommands after their group."""
-    return "\n".join(_command_sections(cli, click.Context(cli, info_name="batdispatch", max_content_width=_WIDTH)))
+def commands(heading: str) -> str:
+    """Return a section for each command under a heading of the help, with all its options, and for its subcommands."""
+    assert isinstance(cli, Group)
+    (names,) = (names for title, names in cli.headings.items() if re.sub(r"\W+", "-", title).lower() == heading)
+    context = click.Context(cli, info_name="batdispatch", max_content_width=_WIDTH)
+    return "\n".join(_command_sections(cli, context, names))
 
 
-def _command_sections(group: click.Group, context: click.Context) -> Iterator[str]:
-    for name in group.list_commands(context):
+def _command_sections(group: click.Group, context: click.Context, names: Sequence[str]) -> Iterator[str]:
+    for name in names:
         command = group.get_command(context, name)
         assert command is not None
         own = click.Context(
             command, info_name=name, parent=context, terminal_width=_WIDTH, help_option_names=["-h", "--help"]
         )
+        own.meta[HELP_ALL] = True
         depth = own.command_path.count(" ") + 1
         yield f"{'#' * depth} {own.command_path}\n\n```text\n{command.get_help(own)}\n```\n"
         if isinstance(command, click.Group):
-            yield from _command_sections(command, own)
+            yield from _command_sections(command, own, command.list_commands(own))
 
 
 #: What rules of the audit ask about -> heading of their table.

@@ -24,7 +24,7 @@ OTHER_OPTIONS = "Other options"
 #: In the order of the help.
 SECTIONS = (*HEADINGS, OTHER_OPTIONS)
 #: Where a context notes that its help is to show all options.
-_ALL = "batdispatch.help_all"
+HELP_ALL = "batdispatch.help_all"
 #: Characters of choices that stand beside an option's name, at most.
 _LONG = 40
 
@@ -122,7 +122,7 @@ class Command(click.Command):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is None:
                 continue
-            if self.common and not ctx.meta.get(_ALL) and param.name not in self.common:
+            if self.common and not ctx.meta.get(HELP_ALL) and param.name not in self.common:
                 left += "--help" not in param.opts
             else:
                 sections.setdefault(getattr(param, "section", OTHER_OPTIONS), []).append(record)
@@ -140,7 +140,7 @@ class Command(click.Command):
 def _show_all(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     """Print the help with all options and exit, if that was asked for."""
     if value and not context.resilient_parsing:
-        context.meta[_ALL] = True
+        context.meta[HELP_ALL] = True
         click.echo(context.get_help(), color=context.color)
         context.exit()
 
