@@ -46,5 +46,6 @@ def test_what_was_not_understood_is_refused(hook: Any, text: str, said: str) -> 
 
 def test_the_same_is_fine_in_code_and_where_it_was_understood(hook: Any) -> None:
     code = "```text\n!!! note\nThings:\n- one\n| a |\n|---|\n[x](y.md)\n::: z\n```\n"
-    page = '!!! note "Title"\n\n    Text.\n\nThings:\n\n- one\n- two\n\n| a |\n|---|\n| `b` |\n\n[x](y.md), 3 - 2, `](a.md)`\n'
-    assert hook.faults(built(code + "\n" + page)) == []
+    page = '!!! note "Title"\n\n    Text.\n\nThings:\n\n- one\n- two\n\n| a |\n|---|\n| `b` |\n'
+    line = "[x](y.md), 3 - 2, `](a.md)`\n"
+    assert hook.faults(built("\n".join([code, page, line]))) == []
