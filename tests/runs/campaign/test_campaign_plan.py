@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.runs import provenance
+from batdispatch.runs.campaign import cell
 from batdispatch.runs.campaign import plan as planning
 from batdispatch.runs.campaign.cell import make_input
 from batdispatch.runs.campaign.plan import MOST, Plan, batches
@@ -44,6 +45,20 @@ def keys(plan: Plan) -> set[str]:
 def _nothing_remembered() -> None:
     planning.digest.cache_clear()
     provenance._digest.cache_clear()
+
+
+def test_code_that_changes_while_a_cell_is_made_lets_it_be_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned(tmp_path, SMALL)
+    make(plan)
+    made: list[Path] = []
+    monkeypatch.setattr(cell, "is_kept", lambda *_: False)
+    monkeypatch.setattr(cell, "execute", lambda spec, place, files: made.append(place))
+    monkeypatch.setattr(cell, "_audit", lambda *_: None)
+    for task in plan.tasks.values():
+        cell.simulate(task, plan.places)
+    assert len(made) == len(plan.tasks) == 4
 
 
 def test_an_option_changes_the_cells_that_it_concerns(tmp_path: Path) -> None:
