@@ -75,6 +75,10 @@ class PowerSaving(Layer):
         self._news = True
         #: When the call comes that was asked for last, s.
         self._called = -math.inf
+        #: When hosts are to be woken next for a start that is planned, s, and the mask of those that are wanted by now.
+        self._due, self._wanted = math.inf, 0
+        #: Whether hosts went to sleep in the last decision, which may be among those of planned starts.
+        self._slept = False
         self._switches = self._booted = 0
 
     def make_inner(self, seed: int) -> Dispatcher:
@@ -117,21 +121,24 @@ class PowerSaving(Layer):
             super().decide(ledger)
             return
         if self._news or self.inner.idle_until(ledger) <= ledger.now:
+            self._news = True
             super().decide(ledger)
-        self._news = False
         self._switch(ledger)
+        self._news = False
 
     def _switch(self, ledger: Ledger) -> None:
         """Wake hosts for what is planned, let others sleep, and ask for a call when there is more to do."""
         assert ledger.boots is not None, "wake_for_jobs was called"
         assert ledger.states is not None, "wake_for_jobs was called"
-        states, due = ledger.states, math.inf
-        wanted = 0
-        if self.options.ahead and ledger.queue and states.away:
-            due, wanted = self._wake_ahead(ledger)
+        states = ledger.states
+        if not (self.options.ahead and ledger.queue and states.away):
+            self._due, self._wanted = math.inf, 0
+        elif self._news or self._slept or self._wanted or self._due <= ledger.now:
+            self._due, self._wanted = self._wake_ahead(ledger)
+        self._slept = False
         idle = self._idle_hosts(ledger)
         self._idle.see(idle, ledger.now)
-        may = self._idle.since(ledger.now) & ~wanted & ~ledger.unavailable
+        may = self._idle.since(ledger.now) & ~self._wanted & ~ledger.unavailable
         most = min(may.bit_count(), idle.bit_count() - self._keep)
         if may and most > 0 and self._sleep is not None:
             view = IdleHosts(hosts=may, awake=idle, most=most, ledger=ledger)
@@ -139,19 +146,23 @@ class PowerSaving(Layer):
             if chosen:
                 self._switches += chosen.bit_count()
                 ledger.let_sleep(chosen)
+                self._slept = True
                 self._idle.see(idle & ~chosen, ledger.now)
         if ledger.queue or ledger.running or ledger.blocked or not ledger.static_jobs_done:
-            self._call(ledger, min(due, self._idle.next_due(ledger.now)))
+            self._call(ledger, min(self._due, self._idle.next_due(ledger.now)))
 
     def _wake_ahead(self, ledger: Ledger) -> tuple[float, int]:
         """Wake hosts for starts that are planned soon; return when to wake more, in s, and the mask of those wanted."""
         boots, states, now = ledger.boots, ledger.states, ledger.now
         assert boots is not None, "wake_for_jobs was called"
         assert states is not None, "wake_for_jobs was called"
-        wanted, next_due = 0, math.inf
+        wanted, next_due, soon = 0, math.inf, now + states.longest_wake
         for start, hosts in self.inner.planned_starts(ledger):
             away = hosts & states.away
             if not away:
+                continue
+            if start > soon:
+                next_due = min(next_due, start - states.longest_wake)
                 continue
             due = start - (boots.awake_at(away, now) - now)
             if due <= now:

@@ -71,6 +71,12 @@ class HostStates:
         return HostState.RISING if self.rising >> host & 1 else HostState.COMPUTING
 
     @cached_property
+    def longest_wake(self) -> float:
+        """The most seconds that a host takes to fall asleep and to wake up again; 0 if nobody knows."""
+        seconds = (p.seconds_down(state) + p.seconds_up(state) for p in {id(p): p for p in self.powers}.values() for state in p.sleeps)
+        return max((each for each in seconds if not math.isnan(each)), default=0.0)
+
+    @cached_property
     def can_sleep(self) -> int:
         """Mask of the hosts that have a power state to sleep in."""
         return hostset.mask_of(host for host, power in enumerate(self.powers) if power.sleeps)
@@ -97,11 +103,21 @@ class HostStates:
             return f"hosts {hostset.to_text(hosts)!r} are not all in the platform, which has 0-{len(self.powers) - 1}"
         if not state.isdecimal():
             return f"power state {state[:40]!r} is no whole number such as 0"
-        for host in hostset.ids(hosts):
+        # What holds for one of several hosts that are alike holds for all.
+        for host in hostset.ids(hosts & -hosts if self._alike(hosts, busy, absent) else hosts):
             problem = self._refusal_of(host, int(state), bool(busy >> host & 1), bool(absent >> host & 1))
             if problem is not None:
                 return f"host {host} ({self._machine.hosts[host].name}) {problem}"
         return None
+
+    @cached_property
+    def _uniform(self) -> bool:
+        return len({id(power) for power in self.powers}) == 1
+
+    def _alike(self, hosts: int, *others: int) -> bool:
+        """Return whether all of some hosts have the same power states, do the same, and are in the same of the masks."""
+        sets = (self.falling, self.asleep, self.rising, *others)
+        return self._uniform and all(hosts & mask in (0, hosts) for mask in sets)
 
     def _refusal_of(self, host: int, state: int, busy: bool, absent: bool) -> str | None:
         power, now = self.powers[host], self.of(host)
