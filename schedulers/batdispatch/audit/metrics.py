@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -87,7 +88,39 @@ def metrics_of(case: Case) -> dict[str, Value]:
     }
     stated = part(case.said, "decisions")
     found |= {f"decisions_{name}": stated.get(name) for name in _DECISIONS}
-    return found | _utilisations(case, jobs.window) | _fairness(case, jobs) | _states(case)
+    return found | _utilisations(case, jobs.window) | _fairness(case, jobs) | _states(case) | _power(case, jobs.window)
+
+
+def _power(case: Case, window: float) -> dict[str, Value]:
+    """Return what consumed_energy.csv, schedule.csv and the rows say of power; nothing without these files."""
+    files = [case.folder / name for name in ("consumed_energy.csv", "schedule.csv")]
+    if not all(path.is_file() for path in files):
+        return {}
+    with files[0].open(newline="") as one, files[1].open(newline="") as other:
+        rows, sums = list(csv.DictReader(one)), next(csv.DictReader(other))
+    mean = sorted((float(row["epower"]), index) for index, row in enumerate(rows[1:], 1) if row["epower"] != "NA")
+    steps = {index: float(rows[index]["time"]) - float(rows[index - 1]["time"]) for _, index in mean}
+    rest, most = 0.95 * sum(steps.values()), 0.0
+    for watts, index in mean:
+        rest, most = rest - steps[index], watts
+        if rest <= 1e-6:
+            break
+    joules, size = float(sums["consumed_joules"]), case.machine.size
+    ran, exclusive = case.rows.ran, case.machine.exclusive
+    used = float(case.rows.energy[ran].sum()) / 3.6e6
+    first = np.flatnonzero((case.lineage.parent < 0) & ~np.isnan(case.began))
+    run = np.bincount(case.lineage.root[ran], weights=case.run_time[ran], minlength=len(ran))[first]
+    work = float((case.rows.size[first] * run).sum())
+    return {
+        "energy": joules / 3.6e6,
+        "energy_of_jobs": used if exclusive else None,
+        "energy_without_jobs": joules / 3.6e6 - used if exclusive else None,
+        "energy_per_unit_hour": joules / work if work else None,
+        "peak_power": (mean[-1][0] if mean else 0.0) / 1000,
+        "p95_power": most / 1000,
+        "time_asleep": 100 * float(sums["time_sleeping"]) / (size * window) if window else None,
+        "switches_per_host_day": 86400 * float(sums["nb_machine_switches"]) / (size * window) if window else None,
+    }
 
 
 def _statistic(values: Floats, statistic: _Statistic) -> Value:

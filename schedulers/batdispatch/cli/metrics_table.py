@@ -33,6 +33,13 @@ SHOWN_METRICS = (
     "nb_jobs_success",
     "nb_jobs_killed",
     "nb_jobs_rejected",
+    "energy",
+    "energy_without_jobs",
+    "energy_per_unit_hour",
+    "peak_power",
+    "p95_power",
+    "time_asleep",
+    "switches_per_host_day",
     "decisions_seconds_p99",
 )
 

@@ -24,6 +24,8 @@ KEY_METRICS = (
     "mean_bounded_slowdown",
     "utilisation",
     "makespan",
+    "energy",
+    "peak_power",
     "user_fairness",
     "nb_jobs_killed",
     "nb_jobs_rejected",

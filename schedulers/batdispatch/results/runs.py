@@ -26,6 +26,7 @@ from batdispatch.results.lineage import Lineage, logical, read_lineage, rows_as_
 from batdispatch.results.metrics.compute import Value, compute
 from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.network.use import NetworkUse, network_use
+from batdispatch.results.power import power_of_run
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
 from batdispatch.results.units import read_units
@@ -299,6 +300,7 @@ def read_run(folder: Path, *, label: str = "") -> Run:
             lineage=lineage,
             hosts=hosts,
             totals=result.platform.resources,
+            power=None if counted is not None else power_of_run(folder, columns),
             decisions=result.decisions,
             window=counted,
         )
@@ -428,7 +430,7 @@ def figures_of(
 
     told: dict[str, Any] = {} if window is None else {WINDOW_FIELD: count(window)}
     told |= {WINDOWS_FIELD: [count(part) for part in windows]} if windows else {}
-    return Figures(compute(sample()), network, told)
+    return Figures(compute(sample(power=power_of_run(folder, columns))), network, told)
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:

@@ -73,7 +73,8 @@ class HostStates:
     @cached_property
     def longest_wake(self) -> float:
         """The most seconds that a host takes to fall asleep and to wake up again; 0 if nobody knows."""
-        seconds = (p.seconds_down(state) + p.seconds_up(state) for p in {id(p): p for p in self.powers}.values() for state in p.sleeps)
+        classes = {id(power): power for power in self.powers}.values()
+        seconds = [each.seconds_down(state) + each.seconds_up(state) for each in classes for state in each.sleeps]
         return max((each for each in seconds if not math.isnan(each)), default=0.0)
 
     @cached_property
@@ -115,7 +116,7 @@ class HostStates:
         return len({id(power) for power in self.powers}) == 1
 
     def _alike(self, hosts: int, *others: int) -> bool:
-        """Return whether all of some hosts have the same power states, do the same, and are in the same of the masks."""
+        """Return whether some hosts have the same power states, do the same, and are in the same of the masks."""
         sets = (self.falling, self.asleep, self.rising, *others)
         return self._uniform and all(hosts & mask in (0, hosts) for mask in sets)
 

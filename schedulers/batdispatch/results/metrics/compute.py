@@ -25,6 +25,7 @@ from batdispatch.results.metrics.percentile import median, percentile
 from batdispatch.results.metrics.sample import Sample
 
 Value = float | int | None
+JOULES_PER_KWH = 3.6e6
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Metric(Description):
 
 #: Every metric by name, in the order of the report.
 METRICS: dict[str, Metric] = {}
+#: Heading of the metrics of runs that count energy.
+POWER = "Power"
 #: A job starves if it waits longer than so many times its wait under easy, and longer than so many seconds.
 STARVING_FACTOR, STARVING_FLOOR = 3.0, 3600.0
 #: What no run has alone: a run of easy stands beside it, see `results.starvation`.
@@ -106,8 +109,13 @@ def _p99(values: Floats) -> np.float64:
 
 
 def compute(sample: Sample) -> dict[str, Value]:
-    """Return every metric of a run by name; each named resource and licence has a metric ``utilisation_NAME``."""
-    values = {name: found.compute(sample) for name, found in METRICS.items()}
+    """Return every metric of a run by name, those of power only if it counted energy.
+
+    Each named resource and licence has a metric ``utilisation_NAME``.
+    """
+    # Most runs count no energy, and say nothing of power.
+    asked = {name: found for name, found in METRICS.items() if sample.power or found.group != POWER}
+    values = {name: found.compute(sample) for name, found in asked.items()}
     named = {**sample.totals, **sample.licences}
     return values | {f"utilisation_{name}": resource_utilisation(sample, name) for name in named}
 
@@ -598,6 +606,85 @@ def nb_jobs_rejected(sample: Sample) -> Value:
     Jobs with final state REJECTED.
     """
     return _count(sample, JobState.REJECTED)
+
+
+# --- power -----------------------------------------------------------------------------------------------------------
+
+
+@metric("energy", unit="kWh", better="lower", group=POWER)
+def energy(sample: Sample) -> Value:
+    """Energy of all hosts.
+
+    (E(max_j f_j) - E(min_j r_j)) / 3.6e6, with E(t) the joules of all hosts until t.
+    """
+    return sample.power["joules"] / JOULES_PER_KWH if "joules" in sample.power else None
+
+
+@metric("energy under jobs", unit="kWh", group=POWER)
+def energy_of_jobs(sample: Sample) -> Value:
+    """Energy of hosts while jobs run on them.
+
+    Sum over the segments of the joules of their hosts from start to end / 3.6e6. Only if jobs take whole hosts.
+    """
+    return None if sample.totals or "joules" not in sample.power else sample.power["joules_of_jobs"] / JOULES_PER_KWH
+
+
+@metric("energy without jobs", unit="kWh", better="lower", group=POWER)
+def energy_without_jobs(sample: Sample) -> Value:
+    """Energy of hosts that are idle, switch or sleep.
+
+    Energy less energy under jobs.
+    """
+    whole, used = energy(sample), energy_of_jobs(sample)
+    return None if whole is None or used is None else whole - used
+
+
+@metric("energy per unit-hour", unit="Wh", better="lower", group=POWER)
+def energy_per_unit_hour(sample: Sample) -> Value:
+    """Energy of all hosts for each hour that a unit of a job ran.
+
+    3.6e6 energy / sum_j u_j p_j, in Wh: joules / (3600 s) for each unit x 3600 s.
+    """
+    work, joules = float((sample.units * sample.run).sum()), sample.power.get("joules")
+    return None if joules is None or not work else joules / work
+
+
+@metric("peak power", unit="kW", better="lower", group=POWER)
+def peak_power(sample: Sample) -> Value:
+    """Largest power of all hosts.
+
+    Largest (E(t_k+1) - E(t_k)) / (t_k+1 - t_k) / 1000 over the rows k of consumed_energy.csv.
+    """
+    return sample.power["peak"] / 1000.0 if "peak" in sample.power else None
+
+
+@metric("95 % power", unit="kW", better="lower", group=POWER)
+def p95_power(sample: Sample) -> Value:
+    """Power of all hosts that is not exceeded for 95 % of the time.
+
+    Smallest power with which, and with less, the hosts spent 95 % of the time between the rows of consumed_energy.csv.
+    """
+    return sample.power["p95"] / 1000.0 if "p95" in sample.power else None
+
+
+@metric("time asleep", unit="%", group=POWER)
+def time_asleep(sample: Sample) -> Value:
+    """Share of the hosts' time in which they slept.
+
+    100 (time_sleeping of schedule.csv) / (H (max_j f_j - min_j r_j)). The sleep of a host counts when it wakes up.
+    """
+    whole = (sample.hosts or 0) * sample.window
+    return 100.0 * sample.power["seconds_asleep"] / whole if whole and "seconds_asleep" in sample.power else None
+
+
+@metric("switches per host and day", better="lower", group=POWER)
+def switches_per_host_day(sample: Sample) -> Value:
+    """How often a host is set to another power state.
+
+    86400 (nb_machine_switches of schedule.csv) / (H (max_j f_j - min_j r_j)).
+    """
+    whole = (sample.hosts or 0) * sample.window / 86400.0
+    return sample.power["switches"] / whole if whole and "switches" in sample.power else None
 
 
 # --- decisions -------------------------------------------------------------------------------------------------------

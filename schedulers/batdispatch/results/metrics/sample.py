@@ -42,6 +42,7 @@ class Sample:
         amounts: a_ik, what each segment held of each named resource or licence.
         users: the job's user, object [job], empty text when unknown; None: no job's user is known.
         network: what each segment makes of the network, and the free nodes; None: there is none, or it is not known.
+        power: what the run says of its energy, see `results.power`; empty: it counted none.
         decisions: the run's decision-time statistics, as in result.json.
         threshold: tau of the bounded slowdown.
         end: of the time that the metrics are about; None: the last end of a job.
@@ -67,6 +68,7 @@ class Sample:
     amounts: Mapping[str, Floats] = field(default_factory=dict)
     users: NDArray[np.object_] | None = None
     network: NetworkUse | None = None
+    power: Mapping[str, float] = field(default_factory=dict)
     decisions: Mapping[str, float | None] = field(default_factory=dict)
     threshold: float = 10.0
     end: float | None = None
@@ -111,6 +113,7 @@ def sample_of(
     amounts: Mapping[str, Floats] | None = None,
     users: NDArray[np.object_] | None = None,
     network: NetworkUse | None = None,
+    power: Mapping[str, float] | None = None,
     decisions: Mapping[str, float | None] | None = None,
     threshold: float = 10.0,
     window: Window | None = None,
@@ -126,6 +129,7 @@ def sample_of(
         amounts: what each row's job held of each of those two, float64 [row].
         users: the user of each row's job, object [row].
         network: what each row makes of the network.
+        power: what the whole run says of its energy.
         decisions: ``result.json``'s "decisions".
         threshold: of the bounded slowdown, seconds.
         window: which jobs count; None: all. What is said of segments is of the time of the window, whosever they are. A
@@ -178,6 +182,7 @@ def sample_of(
         amounts={name: values[segments] for name, values in (amounts or {}).items()},
         users=of_jobs[started] if of_jobs is not None and (of_jobs != "").any() else None,
         network=None if network is None else network.take(segments, begin, most),
+        power=dict(power or {}),
         decisions=dict(decisions or {}),
         threshold=threshold,
         end=end,

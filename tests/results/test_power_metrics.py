@@ -1,0 +1,62 @@
+"""Metrics of power, worked out by hand on two hosts: 100 W idle, 10 W asleep, 120 W for 2 s down, 140 W for 5 s up."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batdispatch.results.metrics.compute import METRICS, POWER
+from command_line import call
+from sites import delays, hosts_of, platform_of, simulated
+
+WATTS = """<prop id="wattage_per_state" value="100:110:200,10:10,120:120,140:140"/>
+<prop id="sleep_pstates" value="1:2:3"/>"""
+PLATFORM = platform_of(hosts_of(2, WATTS)).replace('speed="1Gf"', 'speed="1Gf,1f,0.5f,0.2f"')
+JOBS = [
+    {"id": "1", "subtime": 0, "walltime": 20, "res": 1, "profile": "d10"},
+    {"id": "2", "subtime": 103, "walltime": 20, "res": 2, "profile": "d10"},
+]
+NAMES = [name for name, metric in METRICS.items() if metric.group == POWER]
+
+
+def metrics(run: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run / "result.json").read_text())["metrics"]
+    return found
+
+
+def test_metrics_of_power_by_hand(tmp_path: Path) -> None:
+    run = simulated(tmp_path, "powered[sleep=idle,after=21]", PLATFORM, JOBS, delays(10))
+    # Host 1 sleeps from 21 s on, host 0 from 31 s on; both wake up from 103 to 108 s for the job that ends at 118 s.
+    host0 = 31 * 100 + 2 * 120 + 70 * 10 + 5 * 140 + 10 * 100
+    host1 = 21 * 100 + 2 * 120 + 80 * 10 + 5 * 140 + 10 * 100
+    expected = {
+        "energy": (host0 + host1) / 3.6e6,
+        "energy_of_jobs": 30 * 100 / 3.6e6,
+        "energy_without_jobs": (host0 + host1 - 30 * 100) / 3.6e6,
+        "energy_per_unit_hour": (host0 + host1) / 30,
+        "peak_power": 0.28,
+        # Of 118 s 5 were spent at 280 W, 2 at 220 W, 31 at 200 W: 95 % are 112.1 s.
+        "p95_power": 0.22,
+        "time_asleep": 100 * 150 / (2 * 118),
+        "switches_per_host_day": 86400 * 4 / (2 * 118),
+    }
+    found = metrics(run)
+    assert {name: found[name] for name in NAMES} == pytest.approx(expected)
+    assert "67 rules, no violation" in call("check", run).output
+    call("report", run, "--out", tmp_path / "report")
+    assert "energy without jobs" in (tmp_path / "report" / "index.html").read_text()
+
+
+def test_a_run_that_counts_no_energy_has_none_of_them(tmp_path: Path) -> None:
+    run = simulated(tmp_path, "easy", PLATFORM, JOBS, delays(10))
+    assert not set(NAMES) & metrics(run).keys()
+
+
+def test_wrong_metrics_of_power_are_found(tmp_path: Path) -> None:
+    run = simulated(tmp_path, "powered[sleep=idle,after=21]", PLATFORM, JOBS, delays(10))
+    said = json.loads((run / "result.json").read_text())
+    for name in NAMES:
+        wrong = {**said, "metrics": {**said["metrics"], name: 1.01 * said["metrics"][name]}}
+        (run / "result.json").write_text(json.dumps(wrong))
+        assert f"metrics.{name} is" in call("check", run).output
