@@ -27,6 +27,8 @@ INSIDE = [
     "slurm-backfill",
     "easy[ordering=wfp3]",
     "slurm-backfill[interval=7]",
+    "slurm-backfill[ordering=multifactor[age=1000000,size=100000],depth=2,queue_depth=1,full_interval=11]",
+    "slurm-backfill[tick=0,interval=0,starts=1]",
 ]
 COMPARED = ("jobs.csv", "machine_states.csv")
 
@@ -111,6 +113,8 @@ def test_a_policy_is_asked_only_when_something_happens() -> None:
     sizes = {"least": 16, "most": 16, "kind": "malleable", "steps": 1000}
     tasks = [Task("a", 0.0, 16, 1000.0, extra={"sizes": sizes}), Task("b", 500.2, 4, 10.0)]
     assert questions(registry.make(POLICIES, "dmr", Policy, "policy"), tasks) <= 4
+    # Its clocks say when it acts for the one that waits.
+    assert questions(registry.make(POLICIES, "dmr", Policy, "policy"), tasks, "slurm-backfill[tick=400]") <= 8
     assert questions(Shrinker(), tasks) == 999, "one that does not say that it rests is asked each time"
     # These keys change while a job waits: it might act at any call.
     assert questions(registry.make(POLICIES, "dmr", Policy, "policy"), tasks, "easy[ordering=wfp3]") == 999

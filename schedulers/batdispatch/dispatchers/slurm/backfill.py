@@ -159,9 +159,11 @@ class SlurmBackfill(PlanningQueue):
         return self._partitions.in_order(super().in_order(ledger))
 
     def idle_until(self, ledger: Ledger) -> float:
-        # While jobs wait, its clocks may let it act at any call.
-        asked = self._head_asked or self._whole_asked or self._pass_asked
-        return -math.inf if self.waiting or asked else super().idle_until(ledger)
+        if not self.predictions.sure:
+            return -math.inf
+        # Whatever the order is, nobody looks at it before a clock says so.
+        loop = self._main_clock.idle_until() if self._head_asked or self._whole_asked else math.inf
+        return min(loop, self._pass_clock.idle_until() if self._pass_asked else math.inf)
 
     def report(self) -> dict[str, Any]:
         return {**super().report(), "backfill_passes": self.passes, "backfilled": self.backfilled}

@@ -23,6 +23,10 @@ def _on_grid(time: float, origin: float, step: float) -> float:
     return origin if time <= origin else end_of(origin, math.ceil((time - origin) / step - 1e-9) * step)
 
 
+def _idle_until(awaited: float) -> float:
+    return awaited - TOLERANCE if awaited < math.inf else -math.inf
+
+
 class MainLoopClock:
     """Says when the main loop runs after something has happened.
 
@@ -47,6 +51,10 @@ class MainLoopClock:
     def forget(self) -> None:
         """Note that there is nothing left to be done at the moment for which a call was asked."""
         self._awaited = math.inf
+
+    def idle_until(self) -> float:
+        """Return until when `due` says no if nothing happens, after it said so, in seconds; else minus infinity."""
+        return _idle_until(self._awaited)
 
     def due(self, ledger: Ledger, *, whole: bool = False) -> Literal["no", "head", "whole"]:
         """Return whether the loop runs now, for the head of the queue or for all of it. If not, ask for a call.
@@ -103,6 +111,10 @@ class PassClock:
         if self._silent is not None and self._silent <= now + TOLERANCE:
             self._last, self._busy = self._silent, False
         self._silent = self._next(now)
+
+    def idle_until(self) -> float:
+        """Return until when `due` says no if nothing happens, after it said so, in seconds; else minus infinity."""
+        return _idle_until(self._awaited)
 
     def due(self, ledger: Ledger) -> bool:
         """Return whether a pass is to be made now, since something has changed. If not, ask for a call.
