@@ -1,17 +1,19 @@
 """What whole processes cost, as the table of docs/performance.md: ours beside the peers that are there, in turns.
 
 Usage: ``python benchmarks/table.py --logs DIR [--rounds 3] [--large 1300000] [--only WORD ...] [--before CHECKOUT]
-[--growth 10000 100000 1000000]``
+[--hpcopt PROGRAM] [--growth 10000 100000 1000000]``
 
-DIR holds KTH-SP2-1996-2.1-cln.swf.xz and CEA-Curie-2011-2.1-cln.swf.xz; a log that is not there has no rows. Each row
-is a case: a run or a comparison of this package, from the start of Python to the last file. Columns are CPU-seconds
+DIR holds KTH-SP2-1996-2.1-cln.swf.xz and CEA-Curie-2011-2.1-cln.swf.xz; a log that is not there has no rows. Each case
+is a run, a comparison or a report of this package, from the start of Python to the last file. Columns are CPU-seconds
 (user and system) of whole processes, least and median of the rounds, and peak memory; in each round all programs take
-their turn, so that a busy hour slows them all. The peers:
+their turn, so that a busy hour slows them all. What is not there is called absent. The peers:
 
 - ours, Python: the same command with ``--compiled never``;
 - before: the same command by the package of another checkout, with ``--before``;
 - C++: `easy_counts.cpp`, built with ``g++ -O2`` where there is one; and minimal Python: `yardstick.py`. Both read
-  numbers of a binary file, count hosts, and write no rows: they do less.
+  numbers of a binary file, count hosts, and write no rows: they do less;
+- HPCOpt: ``sim-runner`` of ErenAri/HCP-workload-optimizer, in Rust (``cargo build --release`` in its ``rust/``), found
+  by ``--hpcopt`` or on the path. It reads JSON, counts processors, takes real run times for limits, and writes means.
 
 ``--growth`` draws jobs of distinct sizes at load 0.9 on 16,384 hosts instead, and prints what easy takes for each
 number of them and the exponent from one to the next.
@@ -20,12 +22,14 @@ number of them and the exponent from one to the next.
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import shutil
 import statistics
 import struct
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
@@ -34,6 +38,7 @@ import numpy as np
 from compiled import built, drawn, platform_of
 from easy import rigid
 from timing import Usage, command, process
+from yardstick import Rigid
 
 from batdispatch.inputs.workloads import Workload, write_workload
 from batdispatch.inputs.workloads.importers import read_log
@@ -53,10 +58,10 @@ Program = Callable[[], Usage]
 
 
 class Case(NamedTuple):
-    """A row of the table: what is run, and by whom."""
+    """Rows of the table: what is run, and by whom; None: a program that is not there."""
 
     name: str
-    programs: dict[str, Program]
+    programs: dict[str, Program | None]
 
 
 class Site(NamedTuple):
@@ -68,6 +73,11 @@ class Site(NamedTuple):
     numbers: Path
     hosts: int
 
+    @property
+    def words(self) -> list[str]:
+        """Its files as options."""
+        return ["--platform", str(self.platform), "--workload", str(self.workload)]
+
 
 def site_of(name: str, workload: Workload, hosts: int, folder: Path) -> Site:
     """Write the files."""
@@ -78,7 +88,7 @@ def site_of(name: str, workload: Workload, hosts: int, folder: Path) -> Site:
     return Site(name, platform_of(hosts, folder), path, numbers, hosts)
 
 
-def ours(words: list[str], out: Path, before: Path | None) -> dict[str, Program]:
+def ours(words: list[str], out: Path, before: Path | None) -> dict[str, Program | None]:
     """Return our programs: a command in a fresh folder, as it is, in Python, and as it was."""
 
     def call(*more: str, checkout: Path | None = None) -> Program:
@@ -88,7 +98,7 @@ def ours(words: list[str], out: Path, before: Path | None) -> dict[str, Program]
 
         return run
 
-    found = {"ours": call()}
+    found: dict[str, Program | None] = {"ours": call()}
     if words[0] in ("run", "compare"):
         found["ours, Python"] = call("--compiled", "never")
     if before is not None:
@@ -96,52 +106,117 @@ def ours(words: list[str], out: Path, before: Path | None) -> dict[str, Program]
     return found
 
 
-def peers(site: Site, cpp: Path | None) -> dict[str, Program]:
+def peers(site: Site, cpp: Path | None, hpcopt: str | None) -> dict[str, Program | None]:
     """Return the peers that simulate EASY."""
     here = str(Path(__file__).parent)
     minimal = [sys.executable, "-c", MINIMAL, here, str(site.numbers), str(site.hosts)]
-    found: dict[str, Program] = {"minimal Python": lambda: process(minimal)}
+    found: dict[str, Program | None] = {"minimal Python": lambda: process(minimal), "C++": None, "HPCOpt": None}
     if cpp is not None:
         words = ["sh", "-c", f"exec {cpp} easy {site.hosts} < {quote(str(site.numbers))} > /dev/null"]
         found["C++"] = lambda: process(words)
+    if hpcopt is not None:
+        found["HPCOpt"] = lambda: process([hpcopt, *_in_hpcopt(site)])
     return found
 
 
-def cases(options: argparse.Namespace, folder: Path) -> list[Case]:
-    """Return all rows."""
-    found = []
+def _in_hpcopt(site: Site) -> list[str]:
+    """Return the words that let HPCOpt simulate EASY; its file of whole seconds is written when it is first needed."""
+    path = site.numbers.with_suffix(".hpcopt.json")
+    if not path.exists():
+        jobs = struct.iter_unpack("<dddd", site.numbers.read_bytes()[8:])
+        keys = ("submit_ts", "runtime_actual_sec", "requested_cpus")
+        rows = [
+            {
+                "job_id": index,
+                **dict(zip(keys, (int(job.submission), math.ceil(job.runtime), int(job.hosts)), strict=True)),
+            }
+            for index, job in enumerate(Rigid(*each) for each in jobs)
+        ]
+        path.write_text(json.dumps(rows))
+    policy = ["--policy", "EASY_BACKFILL_BASELINE", "--capacity-cpus", str(site.hosts)]
+    return ["--input", str(path), *policy, "--output", str(path.with_suffix(".out"))]
+
+
+def cases(options: argparse.Namespace, folder: Path) -> Iterator[Case]:
+    """Yield all cases whose name is asked for; what they read is written before."""
+    words = options.only or [""]
     cpp = built(folder)
-    sites = {}
-    for name, file in LOGS.items():
-        if options.logs is not None and (options.logs / file).is_file():
-            workload = read_log(options.logs / file)[0]
-            sites[name] = site_of(name, workload, workload.nb_res or 1, folder)
-    if options.large:
-        name = f"{options.large:,} jobs drawn"
-        sites[name] = site_of(name, drawn(options.large, 158_976, 0.9), 158_976, folder)
-    for name, site in sites.items():
-        place = ["--platform", str(site.platform), "--workload", str(site.workload)]
-        run = ["run", *place, "--no-record", "--dispatcher"]
-        easy = ours([*run, "easy"], folder, options.before) | peers(site, cpp)
-        if name not in LOGS:
-            # It would take minutes.
-            del easy["ours, Python"]
-        found.append(Case(f"{name}, easy", easy))
-        if name == "KTH-SP2":
-            for each in ("conservative", "slurm-backfill"):
-                found.append(Case(f"{name}, {each}", ours([*run, each], folder, options.before)))
-            several = ["compare", *place, "--dispatchers", "fcfs,easy,filler", "--no-record", "--no-report"]
-            found.append(Case(f"{name}, compare fcfs,easy,filler", ours(several, folder, options.before)))
-    return found + short_cases(options, folder)
+    hpcopt = options.hpcopt or shutil.which("sim-runner")
+
+    def makers() -> Iterator[tuple[str, Callable[[Site], dict[str, Program | None]], str]]:
+        def simulation(dispatcher: str) -> Callable[[Site], dict[str, Program | None]]:
+            return lambda site: ours(
+                ["run", *site.words, "--no-record", "--dispatcher", dispatcher], folder, options.before
+            )
+
+        def easy(site: Site) -> dict[str, Program | None]:
+            return simulation("easy")(site) | peers(site, cpp, hpcopt)
+
+        def large(site: Site) -> dict[str, Program | None]:
+            # Python would take minutes.
+            return {name: program for name, program in easy(site).items() if name != "ours, Python"}
+
+        def comparison(site: Site) -> dict[str, Program | None]:
+            several = ["--dispatchers", "fcfs,easy,filler", "--no-record", "--no-report"]
+            return ours(["compare", *site.words, *several], folder, options.before)
+
+        def report(site: Site) -> dict[str, Program | None]:
+            return recorded_report(site, folder, options.before)
+
+        for name in LOGS:
+            yield f"{name}, easy", easy, name
+        for dispatcher in ("conservative", "slurm-backfill"):
+            yield f"KTH-SP2, {dispatcher}", simulation(dispatcher), "KTH-SP2"
+        yield "KTH-SP2, compare fcfs,easy,filler", comparison, "KTH-SP2"
+        for name in LOGS:
+            yield f"{name}, report of two recorded runs", report, name
+        if options.large:
+            yield f"{options.large:,} jobs drawn, easy", large, f"{options.large:,} jobs drawn"
+
+    sites: dict[str, Site | None] = {}
+    for name, make, place in makers():
+        if not any(word in name for word in words):
+            continue
+        if place not in sites:
+            sites[place] = _read_site(place, options, folder)
+        if (site := sites[place]) is not None:
+            yield Case(name, make(site))
+    yield from (case for case in short_cases(options, folder) if any(word in case.name for word in words))
+
+
+def _read_site(name: str, options: argparse.Namespace, folder: Path) -> Site | None:
+    """Return a log's or drawn site, whose files are written; None: there is no such log."""
+    if name not in LOGS:
+        return site_of(name, drawn(options.large, 158_976, 0.9), 158_976, folder)
+    if options.logs is None or not (options.logs / LOGS[name]).is_file():
+        return None
+    workload = read_log(options.logs / LOGS[name])[0]
+    return site_of(name, workload, workload.nb_res or 1, folder)
+
+
+def recorded_report(site: Site, folder: Path, before: Path | None) -> dict[str, Program | None]:
+    """Return the programs that make the report of easy and fcfs, with explanations, of runs that are recorded once."""
+    runs = [folder / f"{site.name}-{dispatcher}" for dispatcher in ("fcfs", "easy")]
+
+    def call(checkout: Path | None) -> Program:
+        def run() -> Usage:
+            for path, dispatcher in zip(runs, ("fcfs", "easy"), strict=True):
+                if not path.exists():
+                    command("run", *site.words, "--dispatcher", dispatcher, "--out", str(path))
+            return command("report", *map(str, runs), "--output", str(folder / "report.html"), checkout=checkout)
+
+        return run
+
+    found: dict[str, Program | None] = {"ours": call(None)}
+    return found if before is None else found | {"before": call(before)}
 
 
 def short_cases(options: argparse.Namespace, folder: Path) -> list[Case]:
-    """Return the rows in which little is simulated."""
+    """Return the cases in which little is simulated."""
     site = site_of("ten", drawn(10, 64, 0.9), 64, folder)
-    place = ["--platform", str(site.platform), "--workload", str(site.workload)]
     words = {
-        "ten jobs, recorded run": ["run", *place, "--dispatcher", "easy"],
-        "ten jobs, compare with report": ["compare", *place, "--dispatchers", "fcfs,easy"],
+        "ten jobs, recorded run": ["run", *site.words, "--dispatcher", "easy"],
+        "ten jobs, compare with report": ["compare", *site.words, "--dispatchers", "fcfs,easy"],
         "demo": ["demo"],
     }
     found = [Case(name, ours(each, folder, options.before)) for name, each in words.items()]
@@ -150,21 +225,23 @@ def short_cases(options: argparse.Namespace, folder: Path) -> list[Case]:
     return [*found, Case("--help", {"ours": lambda: command("--help")})]
 
 
-def measured(listed: list[Case], rounds: int) -> None:
-    """Print the table, row by row."""
+def measured(listed: Iterable[Case], rounds: int) -> None:
+    """Print the table, case by case."""
     print("| case | program | least, CPU-s | median | ratio to ours | peak, MB |\n|---|---|---:|---:|---:|---:|")
     for case in listed:
         usage: dict[str, list[Usage]] = {name: [] for name in case.programs}
         for _ in range(rounds):
             for name, program in case.programs.items():
-                usage[name].append(program())
+                usage[name] += [] if program is None else [program()]
         of_ours = statistics.median(each.cpu for each in usage["ours"])
         for name, taken in usage.items():
             seconds = [each.cpu for each in taken]
-            middle = statistics.median(seconds)
-            cells = [f"{min(seconds):.2f}", f"{middle:.2f}", f"{middle / of_ours:.2f}"]
-            cells.append(f"{max(each.memory for each in taken):,.0f}")
-            print(f"| {case.name} | {name} | {' | '.join(cells)} |", flush=True)
+            cells = ["absent", "", "", ""]
+            if seconds:
+                middle = statistics.median(seconds)
+                cells = [f"{min(seconds):.2f}", f"{middle:.2f}", f"{middle / of_ours:.2f}"]
+                cells.append(f"{max(each.memory for each in taken):,.0f}")
+            print(f"| {case.name if name == 'ours' else ''} | {name} | {' | '.join(cells)} |", flush=True)
 
 
 def growth(sizes: list[int], rounds: int, folder: Path) -> None:
@@ -175,6 +252,7 @@ def growth(sizes: list[int], rounds: int, folder: Path) -> None:
         site = site_of(f"jobs{count}", drawn(count, 16_384, 0.9), 16_384, folder)
         words = ["run", "--platform", str(site.platform), "--workload", str(site.workload), "--dispatcher", "easy"]
         program = ours([*words, "--no-record"], folder, None)["ours"]
+        assert program is not None
         taken = [program() for _ in range(rounds)]
         seconds = min(each.cpu for each in taken)
         exponent = "" if before is None else f"{math.log(seconds / before[1]) / math.log(count / before[0]):.2f}"
@@ -186,7 +264,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--logs", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--large", type=int, default=0)
+    parser.add_argument("--large", type=int, default=1_300_000, help="jobs drawn for a row of easy; 0: none")
+    parser.add_argument("--hpcopt", help="HPCOpt's sim-runner")
     parser.add_argument("--only", nargs="*", help="rows whose name holds one of these words")
     parser.add_argument("--before", type=Path, help="another checkout, with its kernels built")
     parser.add_argument("--growth", type=int, nargs="*", help="numbers of jobs")
@@ -195,9 +274,7 @@ def main() -> None:
         if options.growth:
             growth(options.growth, options.rounds, Path(name))
             return
-        words = options.only or [""]
-        listed = [case for case in cases(options, Path(name)) if any(word in case.name for word in words)]
-        measured(listed, options.rounds)
+        measured(cases(options, Path(name)), options.rounds)
 
 
 if __name__ == "__main__":

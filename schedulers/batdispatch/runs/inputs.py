@@ -21,7 +21,6 @@ from batdispatch.inputs.files import file_digest, write_whole
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.platforms import Platform, generate, read_platform
 from batdispatch.inputs.sites import SiteDraft, check_partitions, draft_of_use, fit_jobs, with_limits_of
-from batdispatch.inputs.slurm.site import draft_of_folder, read_folder
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 from batdispatch.inputs.workloads.importers import ImportResult, formats, is_workload, read_log
 from batdispatch.inputs.workloads.logs import UNITS, LogInfo
@@ -106,7 +105,12 @@ class Inputs:
         reading = reading or LogReading()
         self._given, self._machine, self._master, self._reading = workload, platform, master, reading
         #: The folder of the site's Slurm, and what was made of the site; None: there is none.
-        self._slurm = None if reading.slurm is None else read_folder(Path(reading.slurm))
+        self._slurm = None
+        if reading.slurm is not None:
+            # Few runs have one, and it takes as long to import as all that reads a workload.
+            from batdispatch.inputs.slurm.site import read_folder
+
+            self._slurm = read_folder(Path(reading.slurm))
         self._draft: SiteDraft | None = None
         if self._slurm is not None and platform is not None:
             raise InputError("says what the machine is, and so does --platform: state one", source="option --slurm")
@@ -188,6 +192,8 @@ class Inputs:
             return draft_of(workload, imported.report.format, info, partitions=keep)
         if not info.partitions:
             raise InputError("goes with the accounts of Slurm (sacct)", source="option --slurm")
+        from batdispatch.inputs.slurm.site import draft_of_folder
+
         clock = Clock(time_zone(reading.time_zone) if reading.time_zone else None)
         origin = float(workload.about["origin"]["time_origin"])
         draft = draft_of_folder(self._slurm, info.use, clock, origin, shared=is_shared(workload))

@@ -133,7 +133,7 @@ def _code() -> str:
         for name in sorted(names):
             if name.endswith(".py"):
                 path = f"{folder}{os.sep}{name}"
-                with open(path, "rb") as file:  # noqa: PTH123
+                with open(path, "rb", buffering=0) as file:  # noqa: PTH123
                     found.update(f"{path[len(root) + 1 :]}\0".encode() + file.read())
     return found.hexdigest()
 

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -25,7 +26,8 @@ P = TypeVar("P", bound=Part)
 def announcements() -> EntryPoints:
     """Return what the installed packages announce, in every group; they are gone through once, which takes a while."""
     found = entry_points()
-    return EntryPoints(point for group in found.groups for point in found.select(group=group))
+    # Python 3.11 returns a dict of groups, and warns of its own methods; to select each goes through all, once a group.
+    return EntryPoints(chain.from_iterable(dict.values(found)) if isinstance(found, dict) else found)
 
 
 def names(group: str) -> list[str]:
@@ -39,7 +41,7 @@ def load(group: str, name: str, kind: str) -> Any:
     Raises:
         InputError: the name is registered twice, or it cannot be imported.
     """
-    points = [point for point in announcements().select(group=group) if point.name == name]
+    points = [point for point in announcements() if point.name == name and point.group == group]
     if not points:
         return None
     if len({point.value for point in points}) > 1:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.slurm.conf import SlurmConf, read_conf
-from batdispatch.inputs.slurm.settings import Setting
+
+if TYPE_CHECKING:
+    from batdispatch.inputs.slurm.conf import SlurmConf
+    from batdispatch.inputs.slurm.settings import Setting
 
 #: Option of `slurm-backfill` that names a slurm.conf, and the one that says how old that Slurm is.
 CONF, VERSION = "conf", "version"
@@ -130,6 +132,9 @@ def with_conf(dispatcher: str, options: dict[str, str]) -> tuple[str, dict[str, 
     """
     if dispatcher not in DISPATCHERS or CONF not in options:
         return dispatcher, options
+    # Every run asks, and few have such a file.
+    from batdispatch.inputs.slurm.conf import read_conf
+
     own = {name: value for name, value in options.items() if name != CONF}
     read = scheduling_of(read_conf(Path(options[CONF])), options.get(VERSION, DEFAULT_VERSION))
     return dispatcher, {**read.options, **own}

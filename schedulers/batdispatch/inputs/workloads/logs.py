@@ -184,6 +184,7 @@ def assemble(
             raise InputError(f"{job.units} units", source=str(source), place=f"job {job.id}")
         elif (runtime := _runtime(job, options, report)) is not None and fits.check(job, report):
             taken.append((job, runtime))
+    seen.clear()
     if selection.dated and not info.dated:
         raise InputError("this log's clock has no dates, expected seconds or 30d, 2w, ...", source="option --select")
     taken.sort(key=lambda pair: (pair[0].submission, pair[0].id))
@@ -323,7 +324,10 @@ def _build(
     jobs: list[Job] = []
     succeed = _succeeding(taken, options)
     there = {job.id for job, _ in taken} if succeed else succeed
-    for job, runtime in taken:
+    # A log of a million jobs takes gigabytes as records and as jobs at the same time.
+    taken.reverse()
+    while taken:
+        job, runtime = taken.pop()
         name = names.get(runtime)
         if name is None:
             name = names[runtime] = profile_name(runtime)

@@ -128,7 +128,7 @@ def _numbers(line: bytes, source: str, number: int, report: ImportReport) -> lis
         values = list(map(float, fields))
     except ValueError:
         values = []
-    if not values or not math.isfinite(math.fsum(values)) or b"_" in line:
+    if not values or not math.isfinite(sum(values)) or b"_" in line:
         wrong = next((f for f in fields if not _is_number(f)), b"")
         raise InputError(
             f"field {fields.index(wrong) + 1 if wrong else '?'} is {wrong.decode('latin-1')[:40]!r}, expected a number",
