@@ -27,7 +27,9 @@ def announcements() -> EntryPoints:
     """Return what the installed packages announce, in every group; they are gone through once, which takes a while."""
     found = entry_points()
     # Python 3.11 returns a dict of groups, and warns of its own methods; to select each goes through all, once a group.
-    return EntryPoints(chain.from_iterable(dict.values(found)) if isinstance(found, dict) else found)
+    if not isinstance(found, dict):
+        return found
+    return EntryPoints(chain.from_iterable(dict.values(cast("dict[str, Any]", found))))
 
 
 def names(group: str) -> list[str]:
