@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import matplotlib as mpl
@@ -73,9 +74,18 @@ class NotebookFigure(Figure):
 def own_style() -> Iterator[None]:
     """Draw with our settings, whatever the user's own are."""
     with mpl.rc_context():
+        dict.update(mpl.rcParams, _look())
+        yield
+
+
+@cache
+def _look() -> dict[str, Any]:
+    """Return our settings and Matplotlib's defaults for the others, checked once: each picture sets them twice."""
+    with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
-        yield
+        # The backend alone is not put back when the context ends.
+        return {name: value for name, value in dict.items(mpl.rcParams) if name != "backend"}
 
 
 def new_figure(height: float = 2.9, rows: int = 1) -> tuple[Figure, list[Axes]]:
