@@ -63,3 +63,26 @@ def test_joules_that_fall_are_found(run: Path) -> None:
     path = run / "consumed_energy.csv"
     path.write_text(path.read_text() + "99999.000000,1.000000,e,0.000000,0.000000\n")
     assert "consumed_energy.csv: the energy falls at 99999.000000 s" in found(run)
+
+
+@pytest.fixture
+def waits(tmp_path: Path) -> Path:
+    """A run of jobs that only wait, on hosts of which some sleep."""
+    jobs = [{"id": str(n), "subtime": 400 * n, "walltime": 600, "res": 3 + n, "profile": "d"} for n in range(5)]
+    workload = write_workload(tmp_path / "w.json", jobs, {"d": {"type": "delay", "delay": 50}}, 8)
+    platform, name = ENERGY / "platforms" / "homo8.xml", "powered[sleep=idle,after=60]"
+    execute(RunSpec(platform=str(platform), workload=str(workload), dispatcher=name), tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_joules_that_no_watts_explain_are_found(waits: Path) -> None:
+    assert "nothing wrong in what was checked" in found(waits)
+    rows_path, sums_path = waits / "jobs.csv", waits / "schedule.csv"
+    (first, *_), (sums,) = rows(rows_path), rows(sums_path)
+    text, energy = rows_path.read_text(), float(first["consumed_energy"])
+    rows_path.write_text(text.replace(first["consumed_energy"], f"{0.999 * energy:.6f}", 1))
+    assert f"consumed_energy is {0.999 * energy:g} J, its hosts burn {energy:g} J in this time" in found(waits)
+    rows_path.write_text(text)
+    total = float(sums["consumed_joules"])
+    sums_path.write_text(sums_path.read_text().replace(sums["consumed_joules"], f"{1.01 * total:.6f}"))
+    assert f"consumed_joules is {1.01 * total:g}, the hosts burn" in found(waits)

@@ -27,6 +27,7 @@ class _Host(NamedTuple):
     own: Mapping[str, str]
     #: Its own properties, and those of the zones around it that it does not have itself.
     properties: Mapping[str, str]
+    cores: int = 1
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Machine:
         features: ids of the compute hosts with each feature.
         queues: the property ``queues``.
         networked: whether the file may tell of a network with more than one router.
+        power: of each compute host its watts and the power states that it sleeps in, as stated, and its cores.
     """
 
     names: list[str]
@@ -56,6 +58,7 @@ class Machine:
     features: dict[str, list[int]]
     queues: dict[str, Any]
     networked: bool
+    power: list[tuple[str, str, int]]
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -110,12 +113,12 @@ def _hosts_of(element: etree._Element, around: Mapping[str, str]) -> Iterator[_H
         for child in element:
             yield from _hosts_of(child, inner)
     elif element.tag in ("host", "peer"):
-        yield _Host(str(element.attrib["id"]), own, {**around, **own})
+        yield _Host(str(element.attrib["id"]), own, {**around, **own}, int(element.get("core", "1")))
     elif element.tag in ("cluster", "cabinet"):
         merged = {**around, **own}
         head, tail = str(element.attrib["prefix"]), str(element.attrib["suffix"])
         for number, _ in _numbers(str(element.attrib["radical"])):
-            yield _Host(f"{head}{number}{tail}", own, merged)
+            yield _Host(f"{head}{number}{tail}", own, merged, int(element.get("core", "1")))
 
 
 def _numbers(text: str) -> Iterator[tuple[int, int]]:
@@ -161,7 +164,13 @@ def _machine(hosts: Mapping[str, _Host], roles: Mapping[str, str], version: int,
         features=features,
         queues=msgspec.json.decode(stated["queues"] or "{}", type=dict[str, Any]),
         networked=networked,
+        power=[_power(hosts[name]) for name in compute],
     )
+
+
+def _power(host: _Host) -> tuple[str, str, int]:
+    """Return what a host states of what it burns."""
+    return host.properties.get("wattage_per_state", ""), host.properties.get("sleep_pstates", ""), host.cores
 
 
 def _hosts_by_word(compute: Sequence[str], hosts: Mapping[str, _Host], name: str) -> dict[str, list[int]]:

@@ -13,6 +13,7 @@ from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.events import Event, RequestedCall, ResourceStateChanged
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.machine.power import SLEEP_PROPERTY
 from batdispatch.layers.base import Layer, chain
 from batdispatch.layers.idle_times import IdleTimes
 from batdispatch.layers.resizing import Resizing
@@ -87,6 +88,13 @@ class PowerSaving(Layer):
     def begin(self, ledger: Ledger) -> None:
         if self._sleep is not None:
             ledger.wake_for_jobs()
+            assert ledger.states is not None, "wake_for_jobs was called"
+            if not ledger.states.can_sleep & ledger.machine.compute:
+                raise InputError(
+                    f"dispatcher powered: sleep={self.options.sleep}, but no host of the platform can sleep, expected "
+                    f"the property {SLEEP_PROPERTY} of some hosts (such as `platform generate --power batsim-cluster` "
+                    "writes)"
+                )
             self._idle = IdleTimes(self.options.after)
             keep = self.options.keep
             self._keep = math.ceil(keep * ledger.machine.size) if keep < 1 else int(keep)

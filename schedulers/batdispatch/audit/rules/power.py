@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,18 +35,15 @@ def _absences(path: Path) -> Iterator[tuple[int, float, float]]:
     """Yield each host and the time that it sleeps and switches, as pstate_changes.csv says."""
     since: dict[int, float] = {}
     waking: set[int] = set()
-    with path.open(newline="") as file:
-        for time, listed, state in list(csv.reader(file))[1:]:
-            sets = read_host_sets([listed])
-            named = [host for a, b in zip(sets.first, sets.last, strict=True) for host in range(a, b + 1)]
-            for host in named:
-                if state == "-2":
-                    since[host] = float(time)
-                elif host in since and state == "-1":
-                    waking.add(host)
-                elif host in waking:
-                    waking.discard(host)
-                    yield host, since.pop(host), float(time)
+    for time, listed, state in _changes(path):
+        for host in listed:
+            if state == -2:
+                since[host] = time
+            elif host in since and state == -1:
+                waking.add(host)
+            elif host in waking:
+                waking.discard(host)
+                yield host, since.pop(host), time
     for host, begin in since.items():
         yield host, begin, np.inf
 
@@ -66,3 +64,97 @@ def joules(case: Case) -> Faults:
         last = np.searchsorted(times, rows.left[row] + 2e-6, side="right") - 1
         if last < first or rows.energy[row] > burnt[last] - burnt[first] + _JOULES + 1e-6 * rows.energy[row]:
             yield Fault(f"consumed_energy is {rows.energy[row]:g} J, more than all hosts burnt while it ran", row)
+
+
+@rule("rows", name="watts")
+def watts(case: Case) -> Faults:
+    """Where jobs only wait, energies are the sum of watts times seconds over the power states of the hosts."""
+    path, rows = case.folder / "pstate_changes.csv", case.rows
+    ran = np.flatnonzero(rows.ran & (rows.energy >= 0))
+    machine = case.machine
+    if not path.is_file() or not machine.exclusive or machine.storage or not len(ran):
+        return
+    if any(case.jobs[row] is None or not _only_waits(case, row) for row in ran.tolist()):
+        return
+    courses = [_Course(*stated) for stated in machine.power]
+    for time, listed, state in _changes(path):
+        for host in listed:
+            courses[host].change(time, state)
+    steady = np.array([course.idle() for course in courses])
+    for row in ran.tolist():
+        expected = float(steady[case.compute_hosts(row)].sum()) * (rows.finish[row] - rows.start[row])
+        # Not a number: a host computes in several power states.
+        if abs(rows.energy[row] - expected) > _JOULES + 1e-6 * expected:
+            yield Fault(f"consumed_energy is {rows.energy[row]:g} J, its hosts burn {expected:g} J in this time", row)
+    begin, end = float(rows.submission.min()), float(rows.left[ran].max())
+    burnt, slack = np.array([course.burnt(begin, end) for course in courses]).sum(axis=0).tolist()
+    total = _total(case.folder / "schedule.csv")
+    if abs(total - burnt) > slack + _JOULES + 1e-6 * burnt:
+        yield Fault(f"schedule.csv: consumed_joules is {total:g}, the hosts burn {burnt:g} J in their power states")
+
+
+def _only_waits(case: Case, row: int) -> bool:
+    job = case.jobs[row]
+    profile = None if job is None else case.workload.profiles.get(job.profile)
+    return profile is not None and profile.get("type") == "delay"
+
+
+def _total(path: Path) -> float:
+    with path.open(newline="") as file:
+        return float(next(csv.DictReader(file))["consumed_joules"])
+
+
+def _changes(path: Path) -> Iterator[tuple[float, list[int], int]]:
+    """Yield time, hosts and power state of the rows of pstate_changes.csv; below 0: that something is decided."""
+    with path.open(newline="") as file:
+        for time, listed, state in list(csv.reader(file))[1:]:
+            sets = read_host_sets([listed])
+            named = [host for a, b in zip(sets.first, sets.last, strict=True) for host in range(a, b + 1)]
+            yield float(time), named, int(state)
+
+
+class _Course:
+    """The power states of one host over time."""
+
+    def __init__(self, stated: str, sleeps: str, cores: int) -> None:
+        """Read what the platform states."""
+        self._watts = [[float(word) for word in each.split(":")] for each in re.split(r"\s*,\s*", stated.strip(" ,"))]
+        triples = [[int(word) for word in each.split(":")] for each in sleeps.split(",") if each.strip()]
+        self._sleeps = {asleep: (down, up) for asleep, down, up in triples}
+        self._cores = cores
+        #: (from, watts from then on, seconds by which that may be wrong).
+        self._steps: list[tuple[float, float, float]] = []
+        self._now, self._switches = 0, False
+        self._computing: set[int] = set()
+
+    def change(self, time: float, state: int) -> None:
+        """Take up a row about this host."""
+        slack = _PRINT * time + 2e-3
+        if state >= 0:
+            if self._switches and state in self._sleeps:
+                # The way down is known by where it leads.
+                since, _, wrong = self._steps[-1]
+                self._steps[-1] = since, self._through(self._sleeps[state][0]), wrong
+            self._now, self._switches = state, False
+            self._steps.append((time, self._watts[state][0], slack))
+            if state not in self._sleeps:
+                self._computing.add(state)
+        elif state == -2 or self._now in self._sleeps:
+            self._switches = True
+            self._steps.append((time, self._through(self._sleeps[self._now][1]) if state == -1 else np.nan, slack))
+
+    def _through(self, virtual: int) -> float:
+        *rest, full = self._watts[virtual]
+        return rest[-1] + (full - rest[-1]) / self._cores
+
+    def idle(self) -> float:
+        """Return what it burns without load where it computes, in watts; NaN where that changes."""
+        return self._watts[next(iter(self._computing))][0] if len(self._computing) == 1 else np.nan
+
+    def burnt(self, begin: float, end: float) -> tuple[float, float]:
+        """Return the joules from one time to another, and by how many they may be wrong, as times are printed."""
+        times, levels, wrong = (np.array(column) for column in zip(*self._steps, strict=True))
+        until = np.append(times[1:], np.inf)
+        spent = np.maximum(np.minimum(until, end) - np.maximum(times, begin), 0.0)
+        steps = np.abs(np.diff(levels, prepend=levels[:1])) * wrong
+        return float((levels * spent)[spent > 0].sum()), float(steps[times <= end].sum())

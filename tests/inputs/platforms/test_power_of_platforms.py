@@ -1,0 +1,81 @@
+"""Power states of platforms: what `generate --power` states, what `show` says of it, and what is said of wrong ones."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms.generate.power import NODES
+from command_line import call
+from sites import HEAD, delays, hosts_of, simulated
+
+#: Idle and peak watts, computing states; then watts asleep, seconds down and up.
+EXPECTED = {
+    "batsim-cluster": (95.0, 190.738, 13, (9.75, 6.1, 151.52)),
+    "batsim-homogeneous": (30.0, 100.0, 1, (9.75, 2.0, 20.0)),
+    "simgrid-cluster": (100.0, 200.0, 3, None),
+}
+KINDS = [("flat", "--hosts=6"), ("torus", "--dims=2,3")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", sorted(NODES))
+def test_generated_hosts_have_the_power_states_of_their_source(
+    name: str, kind: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "p.xml"
+    call("platform", "generate", *kind, "--power", name, "-o", path)
+    machine = read_platform(path).machine
+    idle, peak, count, sleep = EXPECTED[name]
+    assert {id(power) for power in machine.powers} == {id(machine.powers[0])}
+    power = machine.powers[0]
+    assert (power.states[0].idle, power.states[0].full, len(power.computing)) == (idle, peak, count)
+    assert power.states[0].speed == machine.hosts[0].speed
+    assert power.watts(0, 1.0) == peak
+    found = [
+        (power.watts(state, 0.0), pytest.approx(power.seconds_down(state)), pytest.approx(power.seconds_up(state)))
+        for state in power.sleeps
+    ]
+    assert found == ([] if sleep is None else [sleep])
+
+
+def test_show_tells_idle_peak_and_sleep_power(tmp_path: Path) -> None:
+    path = tmp_path / "p.xml"
+    call("platform", "generate", "flat", "--hosts=6", "--power", "batsim-cluster", "-o", path)
+    said = "6 x 95 W idle, 190.738 W at most"
+    asleep = "sleeps in state 13 at 9.75 W, 6.1 s to fall asleep, 151.52 s to wake up"
+    words = " ".join(call("platform", "show", path).output.split())
+    assert said in words
+    assert asleep in words
+    (kind,) = json.loads(call("platform", "show", path, "--json").output)["power"]
+    assert (kind["idle"], kind["peak"], len(kind["computing"])) == (95.0, 190.738, 13)
+
+
+def test_show_says_nothing_of_power_where_none_is_stated(tmp_path: Path) -> None:
+    path = tmp_path / "p.xml"
+    call("platform", "generate", "flat", "--hosts=6", "-o", path)
+    assert "idle" not in call("platform", "show", path).output
+    assert json.loads(call("platform", "show", path, "--json").output)["power"] is None
+
+
+WATTS = '<prop id="wattage_per_state" value="100:200,10:10,120:120,140:140"/>'
+WRONG = {
+    "no watts": ("", r"p\.xml, line 4: host h1: it has no wattage_per_state, expected Idle:Epsilon:AllCores"),
+    "sleep without switching": (
+        f'{WATTS}<prop id="sleep_pstates" value="1"/>',
+        r"p\.xml, line 4: host h1: sleep_pstates: '1' is malformed, expected sleep:off:on, three power states",
+    ),
+    "no sleep": (WATTS, r"no host of the platform can sleep, expected the property sleep_pstates of some hosts"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(WRONG))
+def test_what_is_wrong_is_said_with_file_host_and_what_was_expected(case: str, tmp_path: Path) -> None:
+    content, message = WRONG[case]
+    hosts = hosts_of(2, content).replace('id="h0" speed="1Gf">' + content, f'id="h0" speed="1Gf">{WATTS}')
+    text = f'{HEAD}<platform version="4.1"><zone id="all" routing="Full">{hosts}</zone></platform>'
+    text = text.replace('speed="1Gf"', 'speed="1Gf,1f,1f,1f"')
+    with pytest.raises(InputError, match=message):
+        simulated(tmp_path, "powered[sleep=idle]", text, [], delays(10))
