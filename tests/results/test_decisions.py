@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all
+from batdispatch.report.page import render
+from batdispatch.report.solved import solved_plans
 from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, read_decision_times, read_plans, write_decision_times
+from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 
@@ -107,3 +110,29 @@ def test_a_run_that_plans_says_what_its_solver_achieved(tmp_path: Path) -> None:
     found = read_plans(tmp_path)
     assert found is not None
     assert len(found.time) == len(read_all(tmp_path / "solver.jsonl")[0].splitlines()) > 0
+
+
+def test_the_page_shows_the_plans_that_one_would_look_at_first(tmp_path: Path) -> None:
+    for name in ("best-list", "easy"):
+        execute(RunSpec(platform=PLATFORM, workload=WORKLOAD, dispatcher=name), tmp_path / name)
+    runs = read_runs([tmp_path / "best-list", tmp_path / "easy"])
+    proven = [{"now": now, "status": "OPTIMAL", "jobs": 2, "gap": 0.0, "solve_seconds": 0.5} for now in range(20)]
+    found = [
+        {"now": 20 + now, "status": "FEASIBLE", "jobs": 4, "gap": now / 10, "improvement": 0.5} for now in range(5)
+    ]
+    none = [{"now": 30, "status": "UNKNOWN"}]
+    lines = "".join(json.dumps(line) + "\n" for line in proven + found + none)
+    (tmp_path / "best-list/solver.jsonl").write_text(lines)
+    (solved,) = solved_plans(runs)
+    assert solved.lead.startswith("26 plans: 20 proven the best, 5 found, 1 none found. The largest gap is 40 %.")
+    assert [moment for moment, _ in solved.rows] == [
+        "30 s",
+        "24 s",
+        "23 s",
+        "22 s",
+        "21 s",
+        *(f"{n} s" for n in range(5)),
+    ]
+    assert solved.rows[1][1] == ["found", "4", "n/a", "n/a", "40 %", "50 %", "n/a", "n/a"]
+    assert render(runs).count("What the solver did") == 1
+    assert "What the solver did" not in render(runs[1:])

@@ -9,7 +9,7 @@ from lxml import html
 from batdispatch.core.errors import InputError
 from batdispatch.report.comparison import inputs, warnings
 from batdispatch.report.html import formula
-from batdispatch.report.page import _listed, render, write_report
+from batdispatch.report.page import _leaves, render, write_report
 from batdispatch.results.metrics.compute import METRICS
 from batdispatch.results.metrics.rows import metric_row
 from batdispatch.results.numbers import duration_unit, durations, number
@@ -289,9 +289,14 @@ def test_what_a_dispatcher_says_is_told_in_words():
         "best": None,
         "on": True,
     }
-    assert _listed(facts) == (
-        "calls: 1,234, predictions, under estimated: 3, predictions, by, user: 0.500, note: x, best: none, on: True"
-    )
+    assert dict(_leaves(facts)) == {
+        "calls": "1,234",
+        "predictions, under estimated": "3",
+        "predictions, by, user": "0.500",
+        "note": "x",
+        "best": "none",
+        "on": "True",
+    }
 
 
 def test_resources_that_nobody_uses_have_no_curve(tmp_path, call):

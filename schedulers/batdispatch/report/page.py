@@ -18,6 +18,7 @@ from batdispatch.report.html import breakable, page_text
 from batdispatch.report.losses import Losses, begin_losses
 from batdispatch.report.maps import atlases
 from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
+from batdispatch.report.solved import solved_plans
 from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.numbers import duration, durations, number
@@ -119,7 +120,8 @@ def render(
         same=[fact for fact in facts if fact.same],
         rejected=_rejected(runs),
         decisions=_decisions(runs),
-        reports=[(run.label, _listed(run.result.report)) for run in runs if run.result.report],
+        solved=solved_plans(runs),
+        reports=_reports(runs),
         folders=[str(run.folder) for run in runs],
         commands=[(run.label, text) for run in runs if (text := _command(run))],
     )
@@ -234,9 +236,12 @@ def _decisions(runs: Sequence[Run]) -> dict[str, Any] | None:
     return {"headings": headings, "rows": list(zip(labels, zip(*columns, strict=True), strict=True))}
 
 
-def _listed(facts: Mapping[str, Any]) -> str:
-    """Return what a dispatcher says of its run in words, facts within facts named by their path."""
-    return ", ".join(f"{name}: {value}" for name, value in _leaves(facts))
+def _reports(runs: Sequence[Run]) -> dict[str, Any] | None:
+    """Return headings and rows of what dispatchers say of their runs; facts within facts are named by their path."""
+    told = [(breakable(run.label), dict(_leaves(run.result.report))) for run in runs if run.result.report]
+    names = dict.fromkeys(name for _, facts in told for name in facts)
+    rows = [(name, [facts.get(name, "n/a") for _, facts in told]) for name in names]
+    return {"headings": ["", *(label for label, _ in told)], "rows": rows} if rows else None
 
 
 def _leaves(facts: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

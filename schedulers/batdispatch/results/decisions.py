@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -55,12 +56,35 @@ class Plans:
     gap: Floats
 
 
-class _Line(msgspec.Struct):
-    """The part of a line of solver.jsonl that is read here."""
+class SolvedPlan(msgspec.Struct):
+    """One plan: the fields of a line of solver.jsonl that pages show.
+
+    Attributes:
+        now: simulated time, s.
+        status: the solver's word.
+        jobs: how many it planned.
+        variables: of its model.
+        constraints: of its model.
+        gap: as `Plans.gap`; None: no plan, or no bound.
+        improvement: by how much the plan costs less than the one that the solver began with, as a share; None: no plan.
+        build_seconds: that making the model took, s.
+        solve_seconds: that solving it took, s.
+    """
 
     now: float
     status: str = ""
+    jobs: int | None = None
+    variables: int | None = None
+    constraints: int | None = None
     gap: float | None = None
+    improvement: float | None = None
+    build_seconds: float | None = None
+    solve_seconds: float | None = None
+
+    @property
+    def achieved(self) -> int:
+        """What came of it: `PROVEN`, `INCUMBENT` or `NONE`."""
+        return PROVEN if self.status in _PROVEN else NONE if self.status in _WITHOUT else INCUMBENT
 
 
 def write_decision_times(times: Sequence[float], seconds: Sequence[float], path: Path) -> None:
@@ -105,21 +129,32 @@ def read_plans(folder: Path) -> Plans | None:
     Raises:
         InputError: the file is malformed.
     """
+    lines = read_solved_plans(folder)
+    if lines is None:
+        return None
+    status = np.array([line.achieved for line in lines], dtype=np.int64)
+    gap = np.array([np.nan if line.gap is None else line.gap for line in lines], dtype=np.float64)
+    return Plans(np.array([line.now for line in lines], dtype=np.float64), status, gap)
+
+
+def read_solved_plans(folder: Path) -> list[SolvedPlan] | None:
+    """Read each plan of a run, in order of time; None: as for `read_plans`.
+
+    Raises:
+        InputError: the file is malformed.
+    """
     path = _found(folder, PLANS)
     if path is None:
         return None
-    lines: list[_Line] = []
+    lines: list[SolvedPlan] = []
     for number, line in enumerate(read_all(path)[0].splitlines(), start=1):
         try:
-            lines.append(msgspec.json.decode(line, type=_Line))
+            lines.append(msgspec.json.decode(line, type=SolvedPlan))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
             raise InputError(str(problem), source=str(path), place=f"line {number}") from None
-    time = np.array([line.now for line in lines], dtype=np.float64)
-    if (np.diff(time) < 0).any():
+    if any(later.now < line.now for line, later in pairwise(lines)):
         raise InputError("expected plans in order of time", source=str(path))
-    words = [PROVEN if line.status in _PROVEN else NONE if line.status in _WITHOUT else INCUMBENT for line in lines]
-    gap = [np.nan if line.gap is None else line.gap for line in lines]
-    return Plans(time, np.array(words, dtype=np.int64), np.array(gap, dtype=np.float64))
+    return lines
 
 
 def _found(folder: Path, name: str) -> Path | None:
