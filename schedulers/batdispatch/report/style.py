@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
@@ -74,7 +74,7 @@ class NotebookFigure(Figure):
 def own_style() -> Iterator[None]:
     """Draw with our settings, whatever the user's own are."""
     with mpl.rc_context():
-        dict.update(mpl.rcParams, _look())
+        dict.update(cast("dict[str, Any]", mpl.rcParams), _look())
         yield
 
 
