@@ -20,7 +20,7 @@ from batdispatch.parts.requests.cost import (
     failures_per_job,
 )
 from batdispatch.parts.requests.laws import Empirical
-from batdispatch.parts.requests.toptimal import toptimal, toptimal_on_grid
+from batdispatch.parts.requests.toptimal import cells, toptimal, toptimal_on_grid
 from batdispatch.parts.requests.vocabulary import parse_law
 
 TABLE = parse_law("tnorm:0,20,8,2")
@@ -78,6 +78,26 @@ def test_cost_on_the_grid_itself(zeta: float, cost: float) -> None:
         j = int(np.searchsorted(np.array(requests) + 1e-9, x))
         total += f * max(sum(requests[: j + 1]), (sum(requests[:j]) + x) / (1 - zeta))
     assert total == pytest.approx(cost, abs=1e-6)
+
+
+@quick
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.sampled_from([0.0, 0.5, 1.0]))
+def test_the_best_limits_are_those_of_python(values: list[int], beta: float) -> None:
+    """Few different numbers make ties."""
+    law = Empirical([float(value) for value in values])
+    grid, mass = cells(law, 60)
+    assert grid.tolist() == sorted({float(value) for value in values})
+    assert mass.tolist() == [values.count(int(value)) / len(values) for value in grid]
+    price = Price(alpha=1.0, beta=beta, gamma=2.0)
+    found = toptimal_on_grid(law, 60, price)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("batdispatch.parts.requests.toptimal.load", lambda: None)
+        assert found == toptimal_on_grid(law, 60, price)
+
+
+def test_a_law_that_nobody_writes_has_its_text_when_it_is_asked_for() -> None:
+    law = Empirical([3.0, 1.0])
+    assert (law.text, repr(law)) == ("empirical:1,3", "Law('empirical:1,3')")
 
 
 def test_failures_of_toptimal() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
-from batdispatch.parts.rollouts.kernel import Future, delay_cost, delay_cost_in_python
+from batdispatch.parts.rollouts.kernel import Futures, delay_cost_in_python, delay_costs
 from batdispatch.parts.rollouts.past import FADE, STRANGER, UNKNOWN, Arrival, Past
 from batdispatch.parts.rollouts.rollouts import (
     Moment,
@@ -33,23 +33,23 @@ def cost_of(tasks: list[Task], limits: list[float] | None = None, waiting: int =
     places = np.empty(len(tasks), dtype=np.int64)
     places[[index for _, index in sorted(areas)]] = np.arange(len(tasks))
     none = np.zeros(0)
-    future = Future(
+    futures = Futures(
         now,
         np.array([HOSTS]),
         np.array([HOSTS]),
         np.zeros((0, 1), dtype=np.int64),
+        none[None],
         none,
-        none,
-        np.array([[task.units] for task in tasks]),
-        np.array([task.walltime for task in tasks]),
-        np.array([task.runtime for task in tasks]),
-        np.array([task.submission for task in tasks]),
-        np.ones(len(tasks)) if limits is None else np.array(limits),
-        places,
+        np.array([[[task.units] for task in tasks]]),
+        np.array([[task.walltime for task in tasks]]),
+        np.array([[task.runtime for task in tasks]]),
+        np.array([[task.submission for task in tasks]]),
+        np.array([[np.ones(len(tasks)) if limits is None else limits]]),
+        places[None, None],
         waiting,
     )
-    cost = delay_cost(future)
-    assert cost == delay_cost_in_python(future)
+    cost = float(delay_costs(futures)[0, 0])
+    assert cost == delay_cost_in_python(futures.one(0, 0))
     return cost
 
 
@@ -71,6 +71,35 @@ def test_a_rollout_without_room_costs_what_easy_costs(tasks: list[Task]) -> None
     starts = simulate(Machine.flat(HOSTS), tasks, "easy[ordering=smallest-area]").starts()
     expected = sum((starts[task.id] - task.submission) / max(task.runtime, 10.0) for task in tasks)
     assert cost_of(tasks) == pytest.approx(expected)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_futures_together_cost_what_each_costs_alone(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    policies, samples, jobs, running, resources = (int(rng.integers(1, 5)) for _ in range(5))
+    waiting = int(rng.integers(0, jobs + 1))
+    total = rng.integers(8, 20, resources)
+    run_needs = rng.integers(0, 3, (running, resources))
+    lasts = rng.integers(1, 40, (samples, jobs)).astype(float)
+    futures = Futures(
+        100.0,
+        total,
+        total - run_needs.sum(axis=0),
+        run_needs,
+        100.0 + rng.integers(1, 40, (samples, running)),
+        100.0 + rng.permutation(40)[:running],
+        rng.integers(1, 8, (samples, jobs, resources)),
+        lasts + rng.integers(0, 9, (samples, jobs)) + np.arange(jobs) / 64,
+        lasts,
+        100.0 + np.cumsum(rng.integers(0, 9, (samples, jobs)), axis=1),
+        rng.uniform(0.3, 1.3, (policies, samples, jobs)),
+        rng.permuted(np.tile(np.arange(jobs), (policies, samples, 1)), axis=2),
+        waiting,
+    )
+    each = [
+        [delay_cost_in_python(futures.one(policy, sample)) for sample in range(samples)] for policy in range(policies)
+    ]
+    assert delay_costs(futures).tolist() == each
 
 
 @given(streams())

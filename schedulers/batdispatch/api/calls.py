@@ -86,14 +86,15 @@ def run(
     build(base, entrant.own)
     folder = call.folder if call.named else call.folder / base.label
     call.prepare()
+    label = base.label
     result = execute(
         base,
         folder,
-        progress=lambda done, total: call.listener.progress(base.label, done, total),
+        progress=lambda done, total: call.listener.progress(label, done, total),
         notice=call.listener.warn,
         own=entrant.own,
     )
-    run = LoadedRun(folder, base.label, keep=call.keep)
+    run = LoadedRun(folder, label, keep=call.keep)
     run.result = result
     for warning in run.warnings:
         call.listener.warn(warning)

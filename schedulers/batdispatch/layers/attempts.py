@@ -196,7 +196,8 @@ class Attempts(Layer):
         zeta = self.rate_of(ledger, course.job) if sequence.uses_rate else 0.0
         if sequence.uses_history or course.learned:
             # There are hardly two of the same: nothing to remember.
-            course.plan = sequence.plan(law, zeta, course.history or list(self._history[law.text]))
+            history = course.history or (list(self._history.get(law.text, ())) if self._history else [])
+            course.plan = sequence.plan(law, zeta, history)
         else:
             key = (law.text, zeta)
             if key not in self._known:

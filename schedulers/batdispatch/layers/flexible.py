@@ -33,7 +33,7 @@ class Flexible:
 
     __slots__ = (
         *("_seconds", "begun", "called", "checked", "decided", "done", "due", "job", "left", "longest", "meant"),
-        *("overhead", "owed", "profile", "profiles", "segments", "sizes", "total"),
+        *("machine", "overhead", "owed", "profile", "profiles", "segments", "sizes", "total"),
     )
 
     def __init__(self, job: Job, sizes: Sizes, profiles: Mapping[str, Mapping[str, Any]]) -> None:
@@ -55,6 +55,8 @@ class Flexible:
                 "checked every 'period' seconds, expected more than 0, and cannot ask for anything at a step",
                 place=f"job {job.id}, field 'sizes'",
             )
+        #: How many of its units the idle machine could take; None: not worked out yet.
+        self.machine: int | None = None
         #: What `seconds` returned before.
         self._seconds: dict[int, float] = {}
         #: Work that was done before the current segment.

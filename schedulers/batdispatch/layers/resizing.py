@@ -104,6 +104,8 @@ class Resizing(Layer):
         self._whole: dict[Request, int] = {}
         #: The waiting jobs in order of priority; None: not worked out since something happened.
         self._line: list[Job] | None = None
+        #: How many units each of these jobs asks for.
+        self._needs: list[int] = []
 
     def make_inner(self, seed: int) -> Dispatcher:
         return create(self.options.dispatcher, seed=seed)
@@ -498,6 +500,7 @@ class Resizing(Layer):
             promised = {resize.boosted[0] for resize in resizes if resize is not None and resize.boosted is not None}
             promised.update(self._boosted, self.segments.of(SegmentState.COMING))
             self._line = self.in_order(ledger, [job for name, job in ledger.queue.items() if name not in promised])
+            self._needs = [job.request.units for job in self._line]
         return self._line
 
     def _situation(self, ledger: Ledger, flexible: Flexible, stay: Stay, *, in_time: bool = True) -> Situation:
@@ -505,18 +508,21 @@ class Resizing(Layer):
 
         `in_time`: without sizes at which the job would not end before its walltime.
         """
-        request = flexible.job.request
-        if request not in self._whole:
-            self._whole[request] = units_of_machine(ledger, flexible.job)
+        if flexible.machine is None:
+            request = flexible.job.request
+            if request not in self._whole:
+                self._whole[request] = units_of_machine(ledger, flexible.job)
+            flexible.machine = self._whole[request]
         return situation_of(
             ledger,
             flexible,
             stay,
             self._waiting(ledger),
+            self._needs,
             choose=self.choose,
             anywhere=self._anywhere,
             cost=lambda size: self._cost(flexible, stay, size),
-            machine=self._whole[request],
+            machine=flexible.machine,
             # A walltime that is scaled is no reason against a size.
             in_time=in_time and self.options.walltime == "left",
         )

@@ -31,14 +31,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import IntEnum
 
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.layers.flexible import Flexible
 
-SegmentState = Enum("SegmentState", "WAITING WORKING SEEKING MOVING STOPPING STOPPED COMING")
+#: States are keys at every turn, and whole numbers are hashed fastest.
+SegmentState = IntEnum("SegmentState", "WAITING WORKING SEEKING MOVING STOPPING STOPPED COMING")
 
 #: State -> the states that follow it, apart from being over.
 MOVES: Mapping[SegmentState, frozenset[SegmentState]] = {

@@ -28,6 +28,7 @@ def situation_of(
     flexible: Flexible,
     stay: Stay,
     waiting: list[Job],
+    needs: list[int],
     *,
     choose: Choose,
     anywhere: bool,
@@ -42,6 +43,7 @@ def situation_of(
         flexible: the job, over all its segments.
         stay: its running segment.
         waiting: jobs, in order of priority.
+        needs: how many units each of them asks for.
         choose: says where a job goes, as a placement's `place`.
         anywhere: it finds a place for each job that fits.
         cost: of a resize of the job.
@@ -54,7 +56,7 @@ def situation_of(
         sizes=sizes_in_time(flexible, stay, ledger.now, cost)[0] if in_time else flexible.sizes,
         free=units_free(ledger, stay),
         waiting=len(waiting),
-        starts=_who_starts(ledger, stay, waiting, choose, anywhere=anywhere),
+        starts=_who_starts(ledger, stay, waiting, needs, choose, anywhere=anywhere),
         gain=_gain(flexible, stay, elapsed, cost),
         share=machine / (len(ledger.running) + len(waiting)),
         since=None if flexible.checked is None else round(ledger.now - flexible.checked, 6),
@@ -116,12 +118,12 @@ def _in_time_from(flexible: Flexible, stay: Stay, seconds: float, cost: float) -
 
 
 def _who_starts(
-    ledger: Ledger, stay: Stay, waiting: list[Job], choose: Choose, *, anywhere: bool
+    ledger: Ledger, stay: Stay, waiting: list[Job], needs: list[int], choose: Choose, *, anywhere: bool
 ) -> Callable[[int, int], bool]:
     """Return which waiting jobs could start if a running job had some units of its own."""
     units, space = stay.job.units, ledger.space
     if anywhere and ledger.machine.exclusive and ledger.plain:
-        most, needs = ledger.free_hosts + units, [job.request.units for job in waiting]
+        most = ledger.free_hosts + units
         return lambda index, size: needs[index] <= most - size
     scenes: dict[int, Scene | None] = {units: scene_if(ledger, stay, ledger.free, stay.allocation)}
 

@@ -1,8 +1,9 @@
-/* One rollout: see batdispatch.parts.rollouts.kernel, which says what each function means, and does the same. */
+/* Rollouts: see batdispatch.parts.rollouts.kernel, which says what each function means, and does the same. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "export.h"
 
@@ -45,9 +46,18 @@ typedef struct {
     double cost;
     int64_t head;
     double shadow;
+    /* Futures: policies x samples of them. What is free and who runs at their beginning, and what each of them costs.
+       What is given by job is given for each sample, and the last two for each policy and sample. */
+    int64_t policies;
+    int64_t samples;
+    const int64_t *first_free;
+    const int64_t *run_needs;
+    const double *run_ends;
+    const double *run_expected;
+    double *costs;
 } Rollout;
 
-EXPORT double rollout_cost(Rollout *rollout);
+EXPORT void rollout_costs(const Rollout *rollouts);
 
 static void enter(Rollout *r, int64_t job)
 {
@@ -176,7 +186,7 @@ static double next_time(const Rollout *r, int64_t coming)
     return following;
 }
 
-double rollout_cost(Rollout *r)
+static double rollout_cost(Rollout *r)
 {
     int64_t coming = r->waiting;
     for (int64_t job = 0; job < r->waiting; job++)
@@ -193,4 +203,29 @@ double rollout_cost(Rollout *r)
         for (; coming < r->jobs && r->comes[coming] <= r->time; coming++)
             enter(r, coming);
     }
+}
+
+/* Return a future, before anything has happened in it. */
+static Rollout future_of(const Rollout *all, int64_t policy, int64_t sample)
+{
+    Rollout one = *all;
+    int64_t of_sample = sample * all->jobs, of_policy = (policy * all->samples + sample) * all->jobs;
+    size_t running = (size_t)all->running, resources = (size_t)all->resources;
+    one.needs += of_sample * all->resources;
+    one.expected += of_sample, one.lasts += of_sample, one.comes += of_sample;
+    one.limits += of_policy, one.places += of_policy;
+    memcpy(one.free, all->first_free, resources * sizeof *one.free);
+    memcpy(one.used, all->run_needs, running * resources * sizeof *one.used);
+    memcpy(one.ends, all->run_ends + sample * all->running, running * sizeof *one.ends);
+    memcpy(one.hoped, all->run_expected, running * sizeof *one.hoped);
+    return one;
+}
+
+void rollout_costs(const Rollout *all)
+{
+    for (int64_t policy = 0; policy < all->policies; policy++)
+        for (int64_t sample = 0; sample < all->samples; sample++) {
+            Rollout one = future_of(all, policy, sample);
+            all->costs[policy * all->samples + sample] = rollout_cost(&one);
+        }
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ class Law(ABC):
     """The law of a run time X on [lower, upper].
 
     Attributes:
-        text: how it is written.
         lower, upper: ends of its support, in the law's unit of time.
         smooth: whether it has a density, so that limits can be optimised continuously.
     """
@@ -40,10 +39,18 @@ class Law(ABC):
     smooth = True
 
     def __init__(self, text: str, lower: float, upper: float) -> None:
-        self.text = text
+        self._text = text
         self.lower = lower
         self.upper = upper
-        self._at = lru_cache(maxsize=65536)(self._evaluate)
+
+    @property
+    def text(self) -> str:
+        """How it is written."""
+        return self._text
+
+    @cached_property
+    def _at(self) -> Callable[[float], tuple[float, float]]:
+        return lru_cache(maxsize=65536)(self._evaluate)
 
     @abstractmethod
     def cdf(self, t: Any) -> Floats:
@@ -147,8 +154,15 @@ class Empirical(Law):
 
     def __init__(self, values: Sequence[float]) -> None:
         self.values = np.sort(np.asarray(values, dtype=np.float64))
-        super().__init__(text_of("empirical", *self.values.tolist()), float(self.values[0]), float(self.values[-1]))
+        super().__init__("", float(self.values[0]), float(self.values[-1]))
         self._sums = np.concatenate(([0.0], np.cumsum(self.values))) / len(self.values)
+
+    @property
+    def text(self) -> str:
+        # A law is learned for each job, and hardly any is ever written.
+        if not self._text:
+            self._text = text_of("empirical", *self.values.tolist())
+        return self._text
 
     def cdf(self, t: Any) -> Floats:
         return np.asarray(np.searchsorted(self.values, t, side="right") / len(self.values))

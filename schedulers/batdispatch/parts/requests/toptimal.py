@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import Options
+from batdispatch.native.library import load
+from batdispatch.native.record import call
 from batdispatch.parts.requests.base import RequestSequence
 from batdispatch.parts.requests.cost import RESERVED_PRICE, Price
 from batdispatch.parts.requests.laws import Empirical, Floats, Law
@@ -84,15 +86,12 @@ def _best_of(grid: Floats, mass: Floats, price: Price) -> tuple[float, ...]:
     left = np.concatenate((mass[::-1].cumsum()[::-1], [0.0]))
     used = np.concatenate(([0.0], (mass * grid).cumsum()))
     reserved = price.alpha * grid + price.again
-    # E_{j+1} plus what depends on j only; filled from the end.
     rest: Floats = price.beta * (used[1:] + grid * left[1:])
     best: NDArray[np.int64] = np.empty(n, dtype=np.int64)
-    for i in range(n - 1, -1, -1):
-        costs = left[i] * reserved[i:] + rest[i:]
-        j = int(costs.argmin())
-        best[i] = i + j
-        if i:
-            rest[i - 1] += costs[j] - price.beta * used[i]
+    if load() is None:
+        fill_best(left, price.beta * used, reserved, rest, best)
+    else:
+        call("best_limits", n, left, price.beta * used, reserved, rest, best, result=None)
     limits, i = [], 0
     while i < n:
         # Where nothing is left every sequence costs the same: the shortest ends here.
@@ -100,6 +99,24 @@ def _best_of(grid: Floats, mass: Floats, price: Price) -> tuple[float, ...]:
         limits.append(float(grid[i]))
         i += 1
     return tuple(limits)
+
+
+def fill_best(left: Floats, used: Floats, reserved: Floats, rest: Floats, best: NDArray[np.int64]) -> None:
+    """Fill in which limit is the best one from each point on; as `best_limits` in native/request_limits.c.
+
+    Args:
+        left: R_i, float64 [n + 1].
+        used: beta sum_{k<i} f_k v_k, float64 [n + 1].
+        reserved: alpha v_j + gamma, float64 [n].
+        rest: what depends on j only, without E_{j+1}, which **is added**, from the end; float64 [n].
+        best: **is filled**, int64 [n].
+    """
+    for i in range(len(best) - 1, -1, -1):
+        costs = left[i] * reserved[i:] + rest[i:]
+        j = int(costs.argmin())
+        best[i] = i + j
+        if i:
+            rest[i - 1] += costs[j] - used[i]
 
 
 def from_least(least: float, grid: Floats, mass: Floats) -> tuple[Floats, Floats]:
@@ -123,9 +140,11 @@ def from_least(least: float, grid: Floats, mass: Floats) -> tuple[Floats, Floats
 def cells(law: Law, n: int) -> tuple[Floats, Floats]:
     """Return the grid and the mass of each of its cells, float64 [n]."""
     if isinstance(law, Empirical):
-        values, counts = np.unique(law.values, return_counts=True)
-        if len(values) <= n:
-            return np.asarray(values, dtype=np.float64), np.asarray(counts / len(law.values), dtype=np.float64)
+        # They are in ascending order.
+        first = np.flatnonzero(np.diff(law.values, prepend=-np.inf))
+        if len(first) <= n:
+            counts = np.diff(first, append=len(law.values))
+            return law.values[first], counts / len(law.values)
     grid = np.asarray(law.lower + np.arange(1, n + 1) * ((law.upper - law.lower) / n), dtype=np.float64)
     grid[-1] = law.upper
     mass: Floats = np.diff(law.cdf(grid), prepend=0.0)

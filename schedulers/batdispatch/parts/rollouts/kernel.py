@@ -1,12 +1,12 @@
-"""One rollout: EASY with room kept free, on sums over the machine, until no job of a drawn future waits.
+"""Rollouts: EASY with room kept free, on sums over the machine, until no job of a drawn future waits.
 
-It is written in C, in native/rollout.c. Where that was not built, a function in Python does the same, with the same
-results and some hundred times as long.
+A rollout is written in C, in native/rollout.c. Where that was not built, a function in Python does the same, with the
+same results and some hundred times as long.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,43 @@ class Rollout(Record):
         **{"needs": np.int64, "expected": np.float64, "lasts": np.float64, "comes": np.float64},
         **{"limits": np.float64, "places": np.int64, "queue": np.int64, "queued": int},
         **{"time": float, "cost": float, "head": int, "shadow": float},
+        **{"policies": int, "samples": int, "first_free": np.int64, "run_needs": np.int64, "run_ends": np.float64},
+        **{"run_expected": np.float64, "costs": np.float64},
     }
     _fields_ = fields_of(kinds)
+
+
+class Futures(NamedTuple):
+    """Futures of one moment under several policies; see `Future` for what has no axis of its own here.
+
+    Attributes:
+        run_ends: float64 [sample, running job].
+        needs: int64 [sample, job, resource].
+        expected, lasts, comes: float64 [sample, job].
+        limits: float64 [policy, sample, job].
+        places: int64 [policy, sample, job].
+    """
+
+    now: float
+    total: Ints
+    free: Ints
+    run_needs: Ints
+    run_ends: Floats
+    run_expected: Floats
+    needs: Ints
+    expected: Floats
+    lasts: Floats
+    comes: Floats
+    limits: Floats
+    places: Ints
+    waiting: int
+
+    def one(self, policy: int, sample: int) -> Future:
+        """Return one of the futures under one of the policies."""
+        given: dict[str, Any] = self._asdict()
+        given |= {name: given[name][sample] for name in ("run_ends", "needs", "expected", "lasts", "comes")}
+        given |= {name: given[name][policy, sample] for name in ("limits", "places")}
+        return Future(**given)
 
 
 class Future(NamedTuple):
@@ -71,41 +106,62 @@ class Future(NamedTuple):
     waiting: int
 
 
-def delay_cost(future: Future) -> float:
-    """Return the sum of delay / max(run time, 10 s) over all jobs, waits before now left out.
+def delay_costs(futures: Futures) -> Floats:
+    """Return the sum of delay / max(run time, 10 s) over all jobs, waits before now left out; float64 [policy, sample].
 
     At each event, jobs are taken in order. A job starts if it fits and leaves room: of no resource that it uses may
     more than its limit be in use then. The limit 1 asks for no room, and a job larger than its limit need not leave
     any. The first job that leaves room and does not fit reserves its shadow time; jobs behind it start if they end by
     then or use what it leaves spare. A job that leaves no room waits without a reservation.
 
-    Time: O(e (q + r log r) R) for e events, q jobs that wait and r that run, R resources.
+    Time: O(e (q + r log r) R) for each future with e events, q jobs that wait and r that run, R resources.
     """
-    return delay_cost_in_python(future) if load() is None else _delay_cost_in_c(future)
+    if load() is not None:
+        return _delay_costs_in_c(futures)
+    policies, samples, _ = futures.limits.shape
+    return np.array(
+        [[delay_cost_in_python(futures.one(policy, sample)) for sample in range(samples)] for policy in range(policies)]
+    )
 
 
-def _delay_cost_in_c(future: Future) -> float:
-    (jobs, resources), running = future.needs.shape, len(future.run_ends)
-    rollout = Rollout(resources=resources, jobs=jobs, waiting=future.waiting, now=future.now, running=running)
-    given = ("total", "needs", "expected", "lasts", "comes", "limits", "places")
+def _delay_costs_in_c(futures: Futures) -> Floats:
+    (policies, samples, jobs), resources = futures.limits.shape, len(futures.total)
+    running = len(futures.run_expected)
+    rollout = Rollout(resources=resources, jobs=jobs, waiting=futures.waiting, now=futures.now, running=running)
+    rollout.policies, rollout.samples = policies, samples
+    given = (
+        "total",
+        "run_needs",
+        "run_ends",
+        "run_expected",
+        "needs",
+        "expected",
+        "lasts",
+        "comes",
+        "limits",
+        "places",
+    )
+    costs = np.zeros((policies, samples))
     rollout.hold(
-        **{name: getattr(future, name) for name in given},
-        free=future.free.copy(),
+        **{name: getattr(futures, name) for name in given},
+        costs=costs,
+        first_free=futures.free,
+        # Room to work in. Jobs that start run as well.
+        free=np.zeros(resources, dtype=np.int64),
         spare=np.zeros(resources, dtype=np.int64),
-        # Jobs that start run as well.
-        used=np.concatenate([future.run_needs, np.zeros_like(future.needs)]),
-        ends=np.concatenate([future.run_ends, np.zeros(jobs)]),
-        hoped=np.concatenate([future.run_expected, np.zeros(jobs)]),
+        used=np.zeros((running + jobs, resources), dtype=np.int64),
+        ends=np.zeros(running + jobs),
+        hoped=np.zeros(running + jobs),
         # Two numbers for each.
         order=np.zeros(2 * (running + jobs)),
         queue=np.zeros(jobs, dtype=np.int64),
     )
-    cost: float = call("rollout_cost", rollout, result=float)
-    return cost
+    call("rollout_costs", rollout, result=None)
+    return costs
 
 
 def delay_cost_in_python(future: Future) -> float:
-    """Return what `delay_cost` returns."""
+    """Return what `delay_costs` returns of one future."""
     now, total, free_now, run_needs, run_ends, run_expected = future[:6]
     needs, expected, lasts, comes, limits, places, waiting = future[6:]
     jobs, resources = needs.shape

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.parts.rollouts.kernel import LATE, Future, delay_cost
+from batdispatch.parts.rollouts.kernel import LATE, Futures, delay_costs
 from batdispatch.parts.rollouts.past import MEMORY, Arrival, Floats, Past
 
 Ints = NDArray[np.int64]
@@ -103,7 +103,7 @@ class Rollouts:
     policies, so that chance favours none.
 
     Deviations: nodes are pooled. Jobs that become late in a future are not given way.
-    Time: O(samples x policies) rollouts, see `kernel.delay_cost`.
+    Time: O(samples x policies) rollouts, see `kernel.delay_costs`.
     References: [1] Bertsekas, Tsitsiklis, Wu: "Rollout algorithms for combinatorial optimization", Journal of
         Heuristics 3, 1997. [2] Carastan-Santos, de Camargo: SC 2017 (orderings judged by simulation, ahead of time).
     """
@@ -141,34 +141,30 @@ class Rollouts:
         run_needs = np.array([one.gives for one in running], dtype=np.int64).reshape(len(running), len(moment.total))
         run_expected = np.maximum(since + _planned([one.seen for one in running]), moment.now + LATE)
         run_lasts = _outlasting([one.seen for one in running], moment.now - since, chance[:, 1])
-        costs = np.empty((len(policies), self._samples))
-        for sample, begin in enumerate(begins.tolist()):
-            # A drawn past that reaches the present goes on at its beginning.
-            taken = 1 + (begin - 1 + drawn) % (len(past) - 1)
-            waits = gaps[taken - 1]
-            waits[0] *= chance[sample, 0]
-            rows = np.concatenate((here, len(waiting) + taken))
-            # The guesses of one sample are not always the same ones of each job of the past.
-            which = np.concatenate((np.full(len(waiting), sample), (sample + taken) % self._samples))
-            comes = moment.now + np.concatenate((np.zeros(len(waiting)), np.cumsum(waits)))
-            for index, (share, own) in enumerate(policies):
-                future = Future(
-                    moment.now,
-                    moment.total,
-                    moment.free,
-                    run_needs,
-                    since + run_lasts[:, sample],
-                    run_expected,
-                    needs[rows],
-                    expected[rows],
-                    guesses[rows, which],
-                    comes,
-                    1.0 - share * parts[rows],
-                    (places if own is None else own)[rows],
-                    len(waiting),
-                )
-                costs[index, sample] = delay_cost(future)
-        return costs
+        # A drawn past that reaches the present goes on at its beginning; [sample, job].
+        taken = 1 + (begins[:, None] - 1 + drawn) % (len(past) - 1)
+        waits = gaps[taken - 1]
+        waits[:, 0] *= chance[:, 0]
+        rows = np.hstack((np.tile(here, (self._samples, 1)), len(waiting) + taken))
+        # The guesses of one sample are not always the same ones of each job of the past.
+        samples = np.arange(self._samples)[:, None]
+        which = np.hstack((np.tile(samples, (1, len(waiting))), (samples + taken) % self._samples))
+        futures = Futures(
+            moment.now,
+            moment.total,
+            moment.free,
+            run_needs,
+            np.ascontiguousarray((since[:, None] + run_lasts).T),
+            run_expected,
+            needs[rows],
+            expected[rows],
+            guesses[rows, which],
+            moment.now + np.hstack((np.zeros((self._samples, len(waiting))), np.cumsum(waits, axis=1))),
+            np.stack([1.0 - share * parts[rows] for share, _ in policies]),
+            np.stack([(places if own is None else own)[rows] for _, own in policies]),
+            len(waiting),
+        )
+        return delay_costs(futures)
 
 
 def _planned(seen: Sequence[Arrival]) -> Floats:
