@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all
 from batdispatch.report.page import render
-from batdispatch.report.solved import solved_plans
+from batdispatch.report.plan_tables import solved_plans
 from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, read_decision_times, read_plans, write_decision_times
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import execute

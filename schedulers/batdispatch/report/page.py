@@ -18,7 +18,7 @@ from batdispatch.report.html import breakable, page_text
 from batdispatch.report.losses import Losses, begin_losses
 from batdispatch.report.maps import atlases
 from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
-from batdispatch.report.solved import solved_plans
+from batdispatch.report.plan_tables import solved_plans
 from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.numbers import duration, durations, number
