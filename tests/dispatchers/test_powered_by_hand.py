@@ -70,7 +70,8 @@ def test_hosts_are_woken_in_time_for_a_planned_start(name: str) -> None:
     assert late.starts()["2"] == 45.0
 
 
-def test_plans_count_on_the_time_that_hosts_take_to_wake_up() -> None:
+@pytest.mark.parametrize("name", ["easy", "conservative"])
+def test_plans_count_on_the_time_that_hosts_take_to_wake_up(name: str) -> None:
     """Job 1 has its host at 40 s and runs from 45 to 105 s: job 4 would end at 104 s, and may go before job 3."""
     tasks = [
         Task("1", 40.0, 1, 60.0, 60.0),
@@ -79,7 +80,16 @@ def test_plans_count_on_the_time_that_hosts_take_to_wake_up() -> None:
         Task("4", 52.0, 1, 52.0, 52.0),
     ]
     # But job 4 wakes its host up as well, which delays job 3 by as much.
-    assert run("powered[sleep=idle,after=5]", *tasks, hosts=3).starts() == {"1": 45.0, "2": 55.0, "4": 57.0, "3": 109.0}
+    starts = run(f"powered[dispatcher={name},sleep=idle,after=5]", *tasks, hosts=3).starts()
+    assert starts == {"1": 45.0, "2": 55.0, "4": 57.0, "3": 109.0}
+
+
+def test_hosts_do_not_fall_asleep_while_others_wake_up_for_the_same_planned_start() -> None:
+    """Host 2 wakes up from 35 s on for the start at 40 s; host 1, idle since 34 s, would sleep at 37 s."""
+    tasks = [Task("1", 0.0, 1, 40.0, 40.0), Task("2", 0.0, 1, 34.0, 34.0), Task("3", 10.0, 3, 5.0, 5.0)]
+    result = run("powered[sleep=idle,after=3]", *tasks, hosts=3)
+    assert switches(result)[:2] == [(3.0, "2", "1"), (35.0, "2", "0")]
+    assert result.starts()["3"] == 40.0
 
 
 def test_a_job_whose_host_goes_away_while_it_wakes_up_waits_again() -> None:
