@@ -36,9 +36,12 @@ quick = settings(
 def sleepers(draw: st.DrawFn) -> Machine:
     """A machine whose hosts burn power and, most of them, sleep; some do so from the beginning."""
     hosts = []
-    for host in draw(machines()).hosts:
+    drawn = draw(machines()).hosts
+    first = next(host for host in drawn if not host.storage)
+    for host in drawn:
         down, up = draw(st.sampled_from([0.25, 1.0, 4.0])), draw(st.sampled_from([0.5, 2.0, 16.0]))
-        sleeps = draw(st.sampled_from([True, True, True, False]))
+        # A machine on which no host can sleep is refused.
+        sleeps = draw(st.sampled_from([True, True, True, False])) or host is first
         watts = {"wattage_per_state": "100:110:200,10:10,120:120,140:140"}
         hosts.append(
             msgspec.structs.replace(
