@@ -81,6 +81,34 @@ def ratios_table(rows: pd.DataFrame) -> str:
     return table([" / ".join(METRICS.values()), *logs, "geometric mean"], body)
 
 
+def _over_logs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the geometric mean of the ratios over all logs by dispatcher, and the longest wait on the worst log."""
+    found = ratios_of(rows)
+    worst = found[UPWARDS].groupby("dispatcher", sort=False).max()
+    return _mean(found, ["dispatcher"]).assign(worst=worst)
+
+
+def frontier_table(rows: pd.DataFrame) -> str:
+    """Return whom nobody beats in both the slowdown over all logs and the longest wait on the worst one."""
+    found, body, bound = _over_logs(rows).sort_values(ACROSS), [], np.inf
+    for name, row in found.iterrows():
+        if row["worst"] < bound:
+            bound = row["worst"]
+            body.append([f"`{name}`", shown(row[list(METRICS)]), shown(row[["worst"]])])
+    return table([" / ".join(METRICS.values()), "all four logs", "longest wait on the worst log"], body)
+
+
+def field_table(rows: pd.DataFrame) -> str:
+    """Return slowdown, mean wait and longest wait of each dispatcher on each log, and over all logs."""
+    three = [name for name in METRICS if name != "p99_waiting_time"]
+    found, means = ratios_of(rows)[three], _over_logs(rows)[three]
+    logs = list(dict.fromkeys(rows["workload"]))
+    body = [
+        [f"`{name}`", *(shown(found.loc[(name, log)]) for log in logs), shown(means.loc[name])] for name in means.index
+    ]
+    return table([" / ".join(METRICS[name] for name in three), *logs, "geometric mean"], body)
+
+
 def searches_table(rows: pd.DataFrame) -> str:
     """Return the same with the CPU time of a decision, in milliseconds."""
     found = ratios_of(rows)
@@ -124,6 +152,8 @@ def picture(path: Path, rows: pd.DataFrame) -> None:
 
 
 SECTIONS = {
+    "field": (COMPARED, field_table),
+    "frontier": (COMPARED, frontier_table),
     "seen": ("seen", ratios_table),
     "held-out": ("held out", ratios_table),
     "light-load": ("light load", ratios_table),
