@@ -1,9 +1,17 @@
-"""What the runs say about who should choose which dispatcher: for each kind of work, in a table and in short."""
+"""What the runs say about who should choose which dispatcher: for each kind of work, in a table and in short.
+
+A dispatcher is recommended for an aim only if it is *patient*: on each workload of the kind, its longest wait and its
+99 % wait are at most `PATIENCE` times those of the baseline. Of the patient ones, that with the best figure is
+recommended if it is better than the baseline beyond chance, else the baseline. Impatient ones that are better still
+stand beside it with their price.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +19,11 @@ import pandas as pd
 from batdispatch.report.replicates.aims import AIMS, Aim
 from batdispatch.report.replicates.answers import Answer, answer, not_beside, worse
 from batdispatch.report.replicates.pairs import Pair, pair
+from batdispatch.report.replicates.ranks import by_workload
 from batdispatch.report.replicates.table import metric_of
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.starvation import NO_EASY
+from batdispatch.runs.campaign.table import read_rows
 from expe.common.tables import table
 
 #: A metric -> what one wants who looks at it.
@@ -28,6 +38,15 @@ WANTS = {
 GUARDED = "easy[ordering=guarded]"
 #: How the names of dispatchers begin that search for a plan: they cost more for each decision.
 SEARCHES = ("look-ahead", "best-list", "hcp19", "ipsched")
+#: Most that the longest wait and the 99 % wait of a recommended dispatcher may be of the baseline's, on each workload.
+PATIENCE = 1.5
+#: Windows differ in length, so that starved jobs are told of each thousand.
+_STARVED = replace(AIMS[4], words="starved of 1,000 jobs", unit=("starved of 1,000 jobs", 1.0))
+_WAITS = (*AIMS[:4], _STARVED)
+#: Part that claims are about.
+COMPARED = "walltimes"
+#: What a patient dispatcher keeps within bounds.
+_LONGEST, _LATE = AIMS[2:4]
 _SPREAD = Aim("weighted_compactness", "spread of a job's hosts")
 _MAKESPAN = Aim("makespan", "makespan")
 
@@ -47,28 +66,32 @@ class Kind:
     have: str
     on: str
     baseline: str = "easy"
-    aims: Sequence[Aim] = AIMS[:5]
+    aims: Sequence[Aim] = _WAITS
     advises: bool = True
 
 
+_LOGS = "KTH-SP2, CTC-SP2, CEA-Curie and a model's workload of 30,000 jobs, each in ten windows"
+_BATCH = (_MAKESPAN, AIMS[0], *_WAITS[2:])
 #: Part of the campaign -> what it stands for.
 KINDS = {
-    "walltimes": Kind(
-        "jobs with walltimes, on whole hosts",
-        "windows of 10,000 jobs, 2 of KTH-SP2 and 5 of CTC-SP2, and 3 draws of a model",
-    ),
-    "searches": Kind("the same, with searches beside", "10 windows of 1,500 jobs of KTH-SP2", advises=False),
+    "walltimes": Kind("jobs with walltimes, on whole hosts", _LOGS),
+    "conservative": Kind("the same, with conservative", "the same without CEA-Curie", advises=False),
+    "predictions": Kind("the same, with predictions", "KTH-SP2 and CTC-SP2, each in ten windows", advises=False),
     "gpus": Kind(
         "nodes with GPUs and memory, which jobs share",
         "10 windows of 500 jobs of Eurora's log, 10 draws of its users' sessions",
     ),
-    "at once": Kind("a batch of jobs that are all there", "10 draws of a model", aims=(_MAKESPAN, AIMS[0], *AIMS[2:5])),
-    "no walltimes": Kind("jobs without walltimes", "10 draws of a model"),
+    "at once": Kind("a batch of jobs that are all there", "10 draws of a model", aims=_BATCH),
+    "no walltimes": Kind("jobs without walltimes", "a model's workload of 5,000 jobs in ten windows"),
     "torus": Kind(
-        "a torus", "7 windows of 1,000 jobs of KTH-SP2 on 5 x 5 x 4 hosts", aims=(_SPREAD, AIMS[0], *AIMS[2:5])
+        "a torus",
+        "7 windows of 1,000 jobs of KTH-SP2, each simulated by itself, on 5 x 5 x 4 hosts",
+        aims=(_SPREAD, AIMS[0], *_WAITS[2:]),
     ),
     "laws": Kind("jobs of unknown run time, whose law is known", "10 draws of a paper's scenario", "stochastic-easy"),
-    "malleable": Kind("jobs of which half can be resized", "10 windows of 1,500 jobs of KTH-SP2"),
+    "malleable": Kind(
+        "jobs of which half can be resized", "10 windows of 1,500 jobs of KTH-SP2, each simulated by itself"
+    ),
     "tasks": Kind("graphs of tasks on cores and GPUs", "9 factorisations of matrices", "heft", (_MAKESPAN,)),
 }
 
@@ -91,8 +114,10 @@ def answers(part: str, rows: pd.DataFrame) -> list[Answer]:
 
 
 def of_part(part: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a part; workloads of several sizes are replicates of their own."""
+    """Return the rows of a part; workloads of several sizes are replicates of their own, and starved are of 1,000."""
     runs = rows[rows["part"] == part]
+    if STARVATION.name in runs:
+        runs = runs.assign(**{STARVATION.name: 1000 * runs[STARVATION.name].astype(float) / runs["nb_jobs"]})
     if "workload.size" in runs and runs["workload.size"].notna().all():
         runs = runs.assign(replicate=runs["workload.size"].astype(str))
     return runs
@@ -107,41 +132,94 @@ def ratio(found: Pair | None, aim: Aim, *, star: bool = True) -> str:
     return aim.effect(found.effect) + ("\\*" if star and found.apart else "")
 
 
+def worst_ratios(part: str, rows: pd.DataFrame, aim: Aim) -> dict[str, float]:
+    """Return dispatcher -> its figure over the baseline's on the workload of a part where this is largest."""
+    table = by_workload(metric_of(of_part(part, rows), aim.metric), aim)
+    base = table.of(KINDS[part].baseline)
+    apart = {name: aim.apart(table.of(name), base) for name in table.dispatchers}
+    return {name: float(np.exp(values.max())) for name, values in apart.items()}
+
+
+def patient(part: str, rows: pd.DataFrame) -> list[str]:
+    """Return the dispatchers that keep the longest wait and the 99 % wait within `PATIENCE` on each workload."""
+    names = dict.fromkeys(of_part(part, rows)["dispatcher"])
+    for aim in (aim for aim in (_LONGEST, _LATE) if aim in KINDS[part].aims):
+        worst = worst_ratios(part, rows, aim)
+        names = {name: None for name in names if worst[name] <= PATIENCE}
+    return list(names)
+
+
+def recommendation(part: str, rows: pd.DataFrame, aim: Aim) -> Answer:
+    """Return what the runs of a part say about an aim if impatient dispatchers are left out."""
+    table = metric_of(of_part(part, rows), aim.metric)
+    keep = set(patient(part, rows))
+    return answer(table.only([name for name in table.dispatchers if name in keep]), aim, KINDS[part].baseline, "runs")
+
+
 def short(rows: pd.DataFrame) -> str:
     """Return what to choose for what, at what price, and how sure that is."""
     head = ["you have", "you want", "choose", "by how much, at what price, and what would do as well"]
     lines = []
-    for part, kind in ((part, kind) for part, kind in KINDS.items() if kind.advises):
+    for part, kind in ((part, kind) for part, kind in KINDS.items() if kind.advises and part in set(rows["part"])):
         found = answers(part, rows)
         for place, one in enumerate(one for one in found if one.aim.goal):
-            choice, why = _choice(one, found)
+            choice, why = _choice(part, rows, one, found)
             lines.append([f"**{kind.have}**" if place == 0 else "", WANTS[one.aim.metric], f"`{choice}`", why])
     return table(head, lines, len(head))
 
 
-def _choice(found: Answer, others: Sequence[Answer]) -> tuple[str, str]:
+def _choice(part: str, rows: pd.DataFrame, found: Answer, others: Sequence[Answer]) -> tuple[str, str]:
     """Return who is chosen for an aim, and why, in words."""
-    base = found.baseline
-    chosen = None if found.chosen is None or base in found.rivals else _plain(found)
+    allowed, aim, base = recommendation(part, rows, found.aim), found.aim, found.baseline
+    chosen = None if allowed.chosen in (None, base) or base in allowed.rivals else _plain(allowed)
     compared = None if chosen is None else found.of(chosen)
+    said = []
     if compared is None or chosen is None:
-        return base, "Nothing is better beyond chance."
-    words = f"{ratio(compared, found.aim, star=False)} times the {found.aim.words} of `{base}`; "
-    said = [f"{words}better in {compared.wins} of {compared.n}."]
-    if unseen := not_beside(found.table.dispatchers):
-        said.append(f"The best of those compared ({unseen}).")
-    if price := _price(chosen, others):
-        said.append(f"Price: {price}.")
-    if rivals := [name for name in (found.chosen, *found.rivals) if name != chosen]:
-        said.append(f"As well: {', '.join(f'`{name}`' for name in rivals)}.")
+        chosen = base
+        said.append("Nothing is better beyond chance that lets nobody wait for much longer.")
+    else:
+        words = f"{ratio(compared, aim, star=False)} times the {aim.words} of `{base}`; "
+        said.append(f"{words}better in {compared.wins} of {compared.n}.")
+        if unseen := not_beside(found.table.dispatchers):
+            said.append(f"The best of those compared ({unseen}).")
+        if price := _price(chosen, others):
+            said.append(f"Price: {price}.")
+        if rivals := [name for name in (allowed.chosen, *allowed.rivals) if name != chosen]:
+            said.append(f"As well: {', '.join(f'`{name}`' for name in rivals)}.")
+    if starving := _impatient(part, rows, found, _effect(compared)):
+        said.append(f"Less, but some wait for much longer: {starving}.")
     return chosen, "<br>".join(said)
+
+
+def _impatient(part: str, rows: pd.DataFrame, found: Answer, least: float) -> str:
+    """Return those that are better than the choice but not patient, each with its figure and its longest wait.
+
+    Whoever is beaten in both by another one of them is left out.
+    """
+    if _LONGEST not in KINDS[part].aims:
+        return ""
+    keep, longest = set(patient(part, rows)), worst_ratios(part, rows, _LONGEST)
+    late = worst_ratios(part, rows, _LATE)
+    better = [one for one in found.pairs if one.ours not in keep and one.apart and _effect(one) < least]
+    told, bound = [], np.inf
+    for one in sorted(better, key=_effect):
+        if longest[one.ours] < bound:
+            bound = longest[one.ours]
+            told.append(
+                f"`{one.ours}` {_effect(one):.2f} (longest wait {_times(bound)}, 99 % {_times(late[one.ours])})"
+            )
+    return ", ".join(told)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}"
 
 
 def _plain(found: Answer) -> str | None:
     """Return who is chosen; of those that cannot be told apart, the best that searches no plan."""
     equals = [name for name in (found.chosen, *found.rivals) if name is not None]
     plain = [name for name in equals if not name.startswith(SEARCHES)]
-    return min(plain or equals, key=lambda name: _effect(found.of(name)))
+    return min(plain or equals, key=lambda name: _effect(found.of(name)), default=None)
 
 
 def _price(chosen: str, found: Sequence[Answer]) -> str:
@@ -150,6 +228,34 @@ def _price(chosen: str, found: Sequence[Answer]) -> str:
         f"{one.aim.words} {ratio(pair, one.aim, star=False)}{'' if pair.apart else ', may be chance'}"
         for one, pair in worse(chosen, found)
     )
+
+
+def others(out: Path, quick: bool) -> list[dict[str, Any]]:
+    """Return the figures of whole workloads over the baseline's, which claims are about.
+
+    Args:
+        out: folder of the campaign.
+        quick: makes no difference.
+    """
+    rows = pd.DataFrame(read_rows(out))
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for aim in _WAITS[:4] if COMPARED in set(rows["part"]) else ():
+        for place, ratio in _over_baseline(COMPARED, rows, aim).items():
+            found.setdefault(place, {})[aim.metric] = ratio
+    return [
+        {"part": f"{COMPARED}, over easy", "workload": workload, "dispatcher": dispatcher, **ratios}
+        for (workload, dispatcher), ratios in found.items()
+    ]
+
+
+def _over_baseline(part: str, rows: pd.DataFrame, aim: Aim) -> Mapping[tuple[str, str], float]:
+    table = by_workload(metric_of(of_part(part, rows), aim.metric), aim)
+    base = table.of(KINDS[part].baseline)
+    return {
+        (workload, name): float(value)
+        for name in table.dispatchers
+        for workload, value in zip(table.workloads, np.exp(aim.apart(table.of(name), base)), strict=True)
+    }
 
 
 def whole(part: str) -> tuple[str, Callable[[pd.DataFrame], str]]:
@@ -178,12 +284,13 @@ def _effect(found: Pair | None) -> float:
 
 
 def where(rows: pd.DataFrame) -> str:
-    """Return how the dispatchers that are chosen somewhere do on each workload of a kind that has several."""
-    head = ["workload", "dispatcher", *(aim.words for aim in AIMS[:5])]
+    """Return how those that are recommended, and the best whatever it costs, do on each workload of a kind."""
+    head = ["workload", "dispatcher", *(aim.words for aim in _WAITS)]
     lines = []
-    for part in ("walltimes", "gpus"):
+    for part in ("walltimes",):
         runs, kind = of_part(part, rows), KINDS[part]
-        best = [_plain(one) for one in answers(part, rows) if one.chosen and kind.baseline not in one.rivals]
+        found = [one for one in answers(part, rows) if one.aim.goal]
+        best = [_plain(one) for all_of in found for one in (all_of, recommendation(part, rows, all_of.aim))]
         chosen = dict.fromkeys([name for name in best if name not in (None, kind.baseline)] + [GUARDED])
         for workload in dict.fromkeys(runs["workload"]):
             for name in chosen:
@@ -199,22 +306,23 @@ def where(rows: pd.DataFrame) -> str:
 
 def measured_on(rows: pd.DataFrame) -> str:
     """Return what each kind was measured on, and in how many runs."""
-    head = ["you have", "measured on", "runs", "jobs in a run", "CPU s"]
+    head = ["you have", "measured on", "runs", "jobs that count in a run", "CPU s"]
     lines = []
-    for part, kind in KINDS.items():
-        runs = of_part(part, rows)
+    for part, kind in ((part, kind) for part, kind in KINDS.items() if part in set(rows["part"])):
+        # Windows of one simulation have a row each.
+        runs = of_part(part, rows).groupby("cell").agg({"nb_jobs": "sum", "cpu_seconds": "first"})
         jobs = sorted({int(value) for value in runs["nb_jobs"]})
         many = f"{jobs[0]:,}" if len(jobs) == 1 else f"{jobs[0]:,} to {jobs[-1]:,}"
-        # Windows of one simulation have a row each.
-        each = runs.drop_duplicates("cell")
-        lines.append([kind.have, kind.on, f"{len(each)}", many, f"{float(np.sum(each['cpu_seconds'])):,.0f}"])
+        lines.append([kind.have, kind.on, f"{len(runs)}", many, f"{float(np.sum(runs['cpu_seconds'])):,.0f}"])
     return table(head, lines, 2)
 
 
+#: Kinds whose runs are of the campaign as it is. Those of the other two have tables of former runs, see the page.
+_CURRENT = tuple(part for part in KINDS if part not in ("gpus", "malleable"))
 SECTIONS = {
-    "short": (tuple(KINDS), short),
+    "short": (_CURRENT, short),
     **{part.replace(" ", "-"): whole(part) for part in KINDS},
-    "where": (("walltimes", "gpus"), where),
-    "runs": (tuple(KINDS), measured_on),
+    "where": (("walltimes",), where),
+    "runs": (_CURRENT, measured_on),
 }
 PICTURES: dict[str, object] = {}

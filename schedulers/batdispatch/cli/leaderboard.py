@@ -78,7 +78,7 @@ def _print(standings: Sequence[BoardStanding]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from batdispatch.runs.leaderboard.page import remark, rows_of
+    from batdispatch.runs.leaderboard.page import price_of_best, remark, rows_of
 
     console = Console(highlight=False)
     for standing in standings:
@@ -89,4 +89,5 @@ def _print(standings: Sequence[BoardStanding]) -> None:
         for row in rows:
             table.add_row(*map(escape, row))
         console.print(table)
-        console.print(f"{escape(remark(standing))}\n")
+        told = " ".join(filter(None, [price_of_best(standing), remark(standing)]))
+        console.print(f"{escape(told)}\n")

@@ -59,3 +59,11 @@ def test_windows_of_each_log_are_worth_less_where_neighbours_are_alike() -> None
     one = pair(table("window", x=slow), SLOWDOWN, "a", "b")
     assert one.worth is not None
     assert found.worth == pytest.approx(2 * one.worth)
+
+
+def test_windows_of_a_drawn_workload_are_parts_of_it_and_those_of_several_draws_are_not() -> None:
+    assert table("seed 0, window", x=BUSY_FIRST).kind == "window"
+    assert table("window", x=BUSY_FIRST).kind == "window"
+    one, other = table("seed 0, window", x=BUSY_FIRST), table("seed 1, window", x=BUSY_FIRST)
+    assert RunMetric("x", one.blocks + other.blocks, ("a", "b"), np.concatenate([one.values, other.values])).kind == ""
+    assert table("window", x=BUSY_FIRST, y=BUSY_FIRST).kind == ""

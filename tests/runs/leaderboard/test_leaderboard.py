@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,10 @@ from batdispatch.cli.kinds import names
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.options import parse_named
-from batdispatch.dispatchers.simple import SIMPLE
+from batdispatch.dispatchers.simple import SIMPLE, expand
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.runs.leaderboard.boards import BOARDS, SPECIAL, choose, dispatchers_of, document, name_of
+from batdispatch.runs.leaderboard.cells import Cell, CellInputs, as_csv
 from batdispatch.runs.leaderboard.page import page, rows_of
 from batdispatch.runs.leaderboard.standings import stand
 
@@ -47,7 +49,53 @@ def test_every_registered_dispatcher_is_on_some_board() -> None:
 def test_what_others_register_meets_the_rigid_jobs() -> None:
     registered = [*names("dispatchers"), "somebodys"]
     boards = [board.name for board in BOARDS if "somebodys" in dispatchers_of(board, registered, ())]
-    assert boards == ["lublin", "cpu-gpu", "kth"]
+    assert boards == ["kth", "lublin", "cpu-gpu"]
+
+
+def test_a_board_leaves_out_whom_it_takes_too_long_and_says_so() -> None:
+    kth = next(board for board in BOARDS if board.name == "kth")
+    meet = dispatchers_of(kth, names("dispatchers"), ())
+    assert set(kth.slow) <= set(names("dispatchers")) - set(meet)
+    assert {"conservative", "best-list", "slurm-backfill", *SIMPLE} <= set(meet)
+    values = {"easy": [10.0] * 6, "other": [5.0] * 6}
+    found = stand(replace(LUBLIN, slow=("pcp19", "hcp19")), rows(values))
+    assert "too long, so they are not here: `pcp19`, `hcp19`." in page([found], [], {}, "leaderboard.csv")
+    assert "not here" not in page([stand(replace(LUBLIN, slow=()), rows(values))], [], {}, "leaderboard.csv")
+
+
+def test_boards_of_rigid_jobs_are_parts_of_one_simulation_and_have_the_simple_orderings() -> None:
+    parts = json.loads(document(choose([], [], None), names("dispatchers")))
+    assert {"lublin", "sessions"} <= {name for name, entry in parts["workloads"].items() if "windows" in entry}
+    assert set(SIMPLE) <= set(parts["parts"]["lublin"]["dispatchers"])
+    predicted = next(board for board in BOARDS if board.name == "kth-predicted")
+    for name in ("last-two", "online-regression", "oracle"):
+        assert set(expand(f"simple[prediction={name}]")) <= set(dispatchers_of(predicted, [], ()))
+
+
+def test_the_table_says_once_for_each_run_what_it_was_made_from_and_the_page_once_for_each_workload() -> None:
+    made = CellInputs({}, {"platform": "p" * 64, "workload": "w" * 64}, "c" * 64, "0.1.0", "3.11", {"numpy": "2"})
+    row = {"part": "kth", "workload": "kth", "dispatcher": "easy"}
+    cells = [
+        Cell({**row, "replicate": f"window {window}", "cell": run, "mean_waiting_time": 7.0}, made)
+        for run in ("a", "b")
+        for window in range(3)
+    ]
+    table = list(csv.DictReader(as_csv(cells).splitlines()))
+    assert [line["code"] for line in table] == ["c" * 64, "", ""] * 2
+    assert [line["cell"] for line in table] == ["a"] * 3 + ["b"] * 3
+    assert {line["mean_waiting_time"] for line in table} == {"7"}
+    text = page([], cells, {}, "leaderboard.csv")
+    assert "each of the 2 runs" in text
+    assert text.count(f"`{'p' * 12}`") == 1
+    assert f"| kth | kth | 3 parts | `{'p' * 12}` | `{'w' * 12}` |" in text
+
+
+def test_who_stands_first_names_the_price() -> None:
+    found = rows({"easy": [10.0 + place for place in range(6)], "other": [5.0 + place / 2 for place in range(6)]})
+    late = [row | {"max_waiting_time": 3e5 if row["dispatcher"] == "other" else 1e5} for row in found]
+    text = page([stand(LUBLIN, late)], [], {}, "leaderboard.csv")
+    assert "`other` stands first at a price, against `easy`: 3.00 times the longest wait (95 % interval 3.00" in text
+    assert "at a price" not in page([stand(LUBLIN, found)], [], {}, "leaderboard.csv")
 
 
 def test_special_dispatchers_are_registered() -> None:
@@ -55,7 +103,7 @@ def test_special_dispatchers_are_registered() -> None:
 
 
 def test_boards_without_their_log_are_left_out(tmp_path: Path) -> None:
-    assert "Slices of KTH-SP2" in choose([], [], None).left
+    assert "The whole log of KTH-SP2" in choose([], [], None).left
     with pytest.raises(InputError, match="board kth needs the log"):
         choose(["kth"], [], tmp_path)
     with pytest.raises(InputError, match="there is no folder"):
@@ -71,7 +119,7 @@ def test_an_added_dispatcher_meets_rigid_jobs_or_the_board_that_is_named() -> No
         content = json.loads(document(choose(boards, ["mine:Mine"], None), ["easy", "dada"]))
         return {name: part["dispatchers"] for name, part in content["parts"].items()}
 
-    rigid = [*SIMPLE, "mine:Mine"]
+    rigid = [*SIMPLE, "easy[ordering=guarded]", "mine:Mine"]
     assert parts("lublin", "tasks") == {"lublin": rigid, "tasks": ["dada", "heft", "work-stealing"]}
     assert parts("tasks") == {"tasks": ["dada", "heft", "work-stealing", "mine:Mine"]}
 

@@ -49,9 +49,13 @@ class RunMetric:
 
     @property
     def kind(self) -> str:
-        """What the blocks are if they are parts of one workload in order of time: window or slice; else empty."""
-        kinds = {block.replicate.partition(" ")[0] for block in self.blocks}
-        kind = kinds.pop() if len(kinds) == 1 and len(self.workloads) == 1 else ""
+        """What the blocks are if they are parts of one workload in order of time: window or slice; else empty.
+
+        Parts of a drawn workload say which draw: ``seed 0, window 3``. Those of several draws are no such parts.
+        """
+        wholes = {(block.workload, block.replicate.rpartition(", ")[0]) for block in self.blocks}
+        kinds = {block.replicate.rpartition(", ")[2].partition(" ")[0] for block in self.blocks}
+        kind = kinds.pop() if len(kinds) == 1 and len(wholes) == 1 else ""
         return kind if kind in ("window", "slice") else ""
 
     @property

@@ -34,7 +34,7 @@ class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 #: The boards of the leaderboard, as `runs.leaderboard.boards` has them.
-BOARDS = ("lublin", "cpu-gpu", "kth", "stochastic", "malleable", "tasks")
+BOARDS = ("kth", "kth-predicted", "lublin", "cpu-gpu", "stochastic", "malleable", "tasks")
 
 
 class LeaderboardOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class LeaderboardOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     add: Rank this dispatcher, too, on the boards of rigid jobs or on those that --boards names: my.module:Mine,
         path/to/mine.py:Mine, or any with options in brackets. May be given several times.
-    boards: Run only these boards: lublin, cpu-gpu, kth, stochastic, malleable, tasks.
+    boards: Run only these boards: kth, kth-predicted, lublin, cpu-gpu, stochastic, malleable, tasks.
     logs: Look for logs in this folder. Without it, the boards that need a log are left out.
     """
 

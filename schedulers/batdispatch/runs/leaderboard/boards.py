@@ -11,7 +11,7 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
-from batdispatch.dispatchers.simple import SIMPLE
+from batdispatch.dispatchers.simple import SIMPLE, expand
 from batdispatch.report.replicates.aims import AIMS, Aim
 
 #: Of the campaign, and of its folder.
@@ -40,6 +40,7 @@ class Board:
         baseline: the dispatcher that the others are compared with.
         aims: the first one ranks.
         dispatchers: what meets there; empty: everything for rigid jobs.
+        slow: registered dispatchers that take too long for it.
         log: the log that it needs; empty: none.
         audit: whether its runs are audited.
     """
@@ -52,6 +53,7 @@ class Board:
     baseline: str = "easy"
     aims: tuple[Aim, ...] = _WAITS
     dispatchers: tuple[str, ...] = ()
+    slow: tuple[str, ...] = ()
     log: str = ""
     audit: bool = True
 
@@ -60,34 +62,63 @@ def _generated(kind: str, seeds: int, **options: Any) -> dict[str, Any]:
     return {"generate": kind, "seeds": f"0..{seeds - 1}", "options": options}
 
 
+def _windows(entry: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """Return a workload of which so many parts of one simulation are replicates."""
+    return {**entry, "windows": {"count": count}}
+
+
+_KTH = "KTH-SP2-1996-2.1-cln.swf.xz"
+_WHOLE_KTH = (
+    "All jobs of a machine of 100 processors, in one simulation for each dispatcher; ten equal parts of it are the "
+    "replicates, without its beginning and its end."
+)
+_GUARDED = "easy[ordering=guarded]"
+_PREDICTIONS = ("last-two", "online-regression", "oracle")
+
 BOARDS: tuple[Board, ...] = (
+    Board(
+        "kth",
+        "The whole log of KTH-SP2",
+        _WHOLE_KTH,
+        {"generate": "flat", "options": {"hosts": 100}},
+        {"kth": _windows({"convert": _KTH}, 10)},
+        slow=("aucsched", "hcp19", "ipsched", "look-ahead", "pcp19", "pcp20", "pinned-io"),
+        log=_KTH,
+    ),
+    Board(
+        "kth-predicted",
+        "The whole log of KTH-SP2, with predicted run times",
+        f"{_WHOLE_KTH} Dispatchers go by predictions instead of requested times; the oracle knows real run times. "
+        "These runs are not audited.",
+        {"generate": "flat", "options": {"hosts": 100}},
+        {"kth, predicted": _windows({"convert": _KTH}, 10)},
+        dispatchers=(
+            "easy",
+            *(
+                text
+                for name in _PREDICTIONS
+                for text in (*expand(f"simple[prediction={name}]"), f"{_GUARDED[:-1]},prediction={name}]")
+            ),
+        ),
+        log=_KTH,
+        audit=False,
+    ),
     Board(
         "lublin",
         "Rigid jobs, from a model",
-        "The Lublin-Feitelson model on 64 hosts, offered load 0.85: six workloads of 100 jobs, seeds 0 to 5.",
+        "The Lublin-Feitelson model on 64 hosts, offered load 0.85: 400 jobs (seed 0) in one simulation for each "
+        "dispatcher; six equal parts of it are the replicates.",
         {"generate": "flat", "options": {"hosts": 64}},
-        {"lublin": _generated("lublin", 6, jobs=100, hosts=64, load=0.85)},
+        {"lublin": _windows(_generated("lublin", 1, jobs=400, hosts=64, load=0.85), 6)},
+        slow=("pcp19", "pcp20"),
     ),
     Board(
         "cpu-gpu",
         "Short jobs on nodes with several resources",
         "Users' sessions on Eurora (64 nodes with cores, memory, and GPUs or MICs), load 1.2 of the scarcest resource: "
-        "six workloads of 50 jobs, seeds 0 to 5.",
+        "200 jobs (seed 0) in one simulation for each dispatcher; six equal parts of it are the replicates.",
         {"generate": "eurora"},
-        {"sessions": _generated("sessions", 6, jobs=50, load=1.2)},
-    ),
-    Board(
-        "kth",
-        "Slices of KTH-SP2",
-        "Six slices of 150 jobs, evenly spread over the log of a machine of 100 processors.",
-        {"generate": "flat", "options": {"hosts": 100}},
-        {
-            "kth": {
-                "convert": "KTH-SP2-1996-2.1-cln.swf.xz",
-                "slices": {"jobs": 150, "numbers": [15, 47, 79, 110, 142, 174]},
-            }
-        },
-        log="KTH-SP2-1996-2.1-cln.swf.xz",
+        {"sessions": _windows(_generated("sessions", 1, jobs=200, load=1.2), 6)},
     ),
     Board(
         "stochastic",
@@ -185,15 +216,16 @@ def choose(names: Sequence[str], added: Sequence[str], logs: Path | None) -> Cho
 
 
 def dispatchers_of(board: Board, registered: Sequence[str], added: Sequence[str]) -> list[str]:
-    """Return the dispatchers that meet on a board, as texts: on one of rigid jobs, the simple orderings, too.
+    """Return the dispatchers that meet on a board, as texts: on one of rigid jobs, `SIMPLE` and `guarded`, too.
 
     Args:
         board: the board.
         registered: names of all registered dispatchers.
         added: further ones; a board of special jobs takes them only if it is the only one, see `document`.
     """
-    special = {name for names in SPECIAL.values() for name in names}
-    meet = list(board.dispatchers) or [*(name for name in registered if name not in special), *SIMPLE]
+    left = {*board.slow, *(name for names in SPECIAL.values() for name in names)}
+    rigid = [name for name in registered if name not in left]
+    meet = list(board.dispatchers) or [*rigid, *SIMPLE, _GUARDED]
     return list(dict.fromkeys([*meet, *added]))
 
 

@@ -69,28 +69,24 @@ def _made(path: Path) -> CellInputs:
 
 
 def as_csv(cells: Sequence[Cell]) -> str:
-    """Return the runs as a table: names, metrics, and digests (SHA-256) of platform, workload and code."""
+    """Return the runs as a table: names, metrics, and digests (SHA-256) of platform, workload and code.
+
+    If parts of a run are replicates, each has a row, and what the run was made from stands in the first one.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = ("part", "workload", "replicate", "dispatcher")
-    writer.writerow(
-        [*names, *METRICS, "cell", "platform", "workload_sha256", "code", "batdispatch", "python", "packages"]
-    )
+    facts = ("platform", "workload_sha256", "code", "batdispatch", "python", "packages")
+    writer.writerow([*names, *METRICS, "cell", *facts])
+    known: set[tuple[object, ...]] = set()
     for row, made in cells:
         packages = " ".join(f"{name}={version}" for name, version in sorted(made.packages.items()))
-        writer.writerow(
-            [
-                *(row[name] for name in names),
-                *(_number(row.get(metric)) for metric in METRICS),
-                row["cell"],
-                made.sha256["platform"],
-                made.sha256["workload"],
-                made.code,
-                made.batdispatch,
-                made.python,
-                packages,
-            ]
-        )
+        made_of = [made.sha256["platform"], made.sha256["workload"], made.code, made.batdispatch, made.python, packages]
+        run = (row["part"], row["cell"])
+        told = [""] * len(facts) if run in known else made_of
+        known.add(run)
+        values = (_number(row.get(name)) for name in METRICS)
+        writer.writerow([*(row[name] for name in names), *values, row["cell"], *told])
     return text.getvalue()
 
 

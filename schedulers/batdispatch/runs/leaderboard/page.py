@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from batdispatch.report.replicates.aims import Aim
+from batdispatch.report.replicates.answers import is_price, price
 from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.results.numbers import number
@@ -17,8 +18,13 @@ DIGITS = 12
 
 _HEAD = """# Leaderboard
 
-Every registered dispatcher, each with its default options, and `easy` with each of the field's simple orderings
-(`--dispatchers simple`), on the same workloads. This page is made by one command:
+Every registered dispatcher, each with its default options, and `easy` with `guarded` and with each of the field's
+simple orderings (`--dispatchers simple`), on the same workloads. The evidence is one whole log, KTH-SP2, and for those
+whom a whole log takes too long, workloads of 60 to 400 jobs from models and papers. On workloads so short, nobody can
+wait for long: only the log shows what [starves jobs](metrics.md#starved-jobs), and [other whole
+logs](which-dispatcher.md) show more.
+
+This page is made by one command:
 
 ```console
 $ batdispatch leaderboard --logs logs --page leaderboard.md
@@ -31,13 +37,14 @@ $ batdispatch leaderboard --add my_package.mine:Mine --add 'easy[ordering=sjf]'
 ```
 
 A board is a set of replicates on which all its dispatchers ran. The first column is the average rank over the
-replicates, if [ranks mean something](comparing.md#what-is-computed-and-how). A ratio is the geometric mean over the
-replicates of the dispatcher's value over the baseline's, with its 95 % interval by bootstrap: below 1, the dispatcher
-is better. [Starved jobs](metrics.md#starved-jobs) are compared by their difference, in jobs a replicate. A star marks
-what Wilcoxon's test tells apart from the baseline at 5 %, after Holm's correction. With six replicates no difference
-is large enough for a star where more than one dispatcher is compared. Replicates are few and short, so intervals are
-[too narrow](comparing.md#how-far-to-trust-an-interval), and what holds here may not hold on your machine: run it [on
-your own log](own-log.md).
+replicates, if [ranks mean something](comparing.md#what-is-computed-and-how). A ratio compares with the baseline: below
+1, the dispatcher is better. Over parts of one simulation it is the ratio of their means, and the longest wait is that
+of all parts; over other replicates it is the geometric mean of the ratios. It stands with its 95 % interval; a longest
+wait of several parts has none. [Starved jobs](metrics.md#starved-jobs) are compared by their difference, in jobs a
+replicate. A star marks what Wilcoxon's test tells apart from the baseline at 5 %, after Holm's correction. With six
+replicates no difference is large enough for a star where more than one dispatcher is compared. Replicates are few, so
+intervals are [too narrow](comparing.md#how-far-to-trust-an-interval), and what holds here may not hold on your
+machine: run it [on your own log](own-log.md).
 """
 
 
@@ -88,6 +95,14 @@ def remark(standing: BoardStanding) -> str:
     return text
 
 
+def price_of_best(standing: BoardStanding) -> str:
+    """Return a sentence on where the dispatcher that stands first is worse than the baseline; empty if nowhere."""
+    first, baseline = standing.order[0], standing.board.baseline
+    pairs = [(aim, pair) for aim in standing.aims if (pair := standing.pairs[aim.metric].get(first)) is not None]
+    told = [price(aim, pair) for aim, pair in pairs if is_price(aim, pair)]
+    return f"`{first}` stands first at a price, against `{baseline}`: {'; '.join(told)}." if told else ""
+
+
 def _ranks(ranking: Ranking | NoRanking) -> dict[str, str]:
     if isinstance(ranking, NoRanking):
         return {}
@@ -113,7 +128,9 @@ def _board(standing: BoardStanding) -> str:
     for row in rows:
         shown = [f"`{cell}`" if i == at else cell.replace("*", "\\*") for i, cell in enumerate(row)]
         lines.append(f"| {' | '.join(shown)} |")
-    lines += ["", remark(standing), ""]
+    lines += ["", *filter(None, [price_of_best(standing), remark(standing)]), ""]
+    if slow := standing.board.slow:
+        lines += [f"It takes these too long, so they are not here: {', '.join(f'`{name}`' for name in slow)}.", ""]
     if len(standing.aims) < len(standing.board.aims):
         lines += [NO_EASY, ""]
     for name, why in standing.failed.items():
@@ -125,25 +142,23 @@ def _digests(cells: Sequence[Cell], table: str) -> str:
     lines = ["## To make a run again", ""]
     codes = sorted({cell.made.code for cell in cells})
     code = ", ".join(f"`{code[:DIGITS]}`" for code in codes)
+    runs = len({str(cell.row["cell"]) for cell in cells})
     lines += [
-        f"[{table}]({table}) has a row for each of the {len(cells):,} runs: its metrics, its key, the digests of its",
-        "platform, its workload and the code, and the versions of what it uses. The same digests give the same files.",
-        "Unless a board says otherwise, each run was [audited](audit.md).",
+        f"[{table}]({table}) has a row for each of the {runs:,} runs, or for each part of it that is a replicate: its",
+        "metrics and the key of the run. The first row of a run has the digests of its platform, its workload and the",
+        "code, and the versions of what it uses. The same digests give the same files. Unless a board says otherwise,",
+        "each run was [audited](audit.md).",
         "",
         f"Code of the package: {code}. Inputs, by the first digits of their SHA-256:",
         "",
         "| board | workload | replicate | platform | workload's digest |",
         "|---|---|---|---|---|",
     ]
-    seen = dict.fromkeys(
-        (
-            str(cell.row["part"]),
-            str(cell.row["workload"]),
-            str(cell.row["replicate"]),
-            cell.made.sha256["platform"][:DIGITS],
-            cell.made.sha256["workload"][:DIGITS],
-        )
-        for cell in cells
-    )
-    lines += [f"| {part} | {name} | {which} | `{platform}` | `{made}` |" for part, name, which, platform, made in seen]
+    seen: dict[tuple[str, ...], dict[str, None]] = {}
+    for row, made in cells:
+        digests = (made.sha256[name][:DIGITS] for name in ("platform", "workload"))
+        seen.setdefault((str(row["part"]), str(row["workload"]), *digests), {})[str(row["replicate"])] = None
+    for (part, name, platform, workload), replicates in seen.items():
+        which = next(iter(replicates)) if len(replicates) == 1 else f"{len(replicates)} parts"
+        lines.append(f"| {part} | {name} | {which} | `{platform}` | `{workload}` |")
     return "\n".join([*lines, ""])
