@@ -21,7 +21,7 @@ from simulating import Task, simulate
 from strategies import make_job
 
 #: These plan nothing ahead, know how long tasks take, or leave it to the dispatcher inside.
-NO_PLAN = {"fcfs", "filler", "attempts", "resizing", "ipsched", "aucsched", "dada", "heft", "work-stealing"}
+NO_PLAN = {"fcfs", "filler", "attempts", "resizing", "powered", "ipsched", "aucsched", "dada", "heft", "work-stealing"}
 CONSTRAINT = ["best-list", "hcp19", "pcp19", "pcp20"]
 
 
