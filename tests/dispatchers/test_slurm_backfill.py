@@ -1,5 +1,6 @@
 """Slurm's backfilling: schedules worked out by hand, and a twin written from Slurm's text that has no timeline."""
 
+import math
 import os
 
 import pytest
@@ -302,7 +303,8 @@ class Watched(SlurmBackfill):
         head = self.waiting[0].id
         super()._backfill(ledger)
         assert len(self.reserved) <= (self.options.reservations or self.options.most_tried)
-        if head in self.reserved:
+        # What begins at the end of the window or later is planned, and not kept free.
+        if self.reserved.get(head, math.inf) < ledger.now + self.options.window:
             self.promised.setdefault(head, self.reserved[head])
 
 

@@ -34,8 +34,8 @@ class SlurmBackfill(PlanningQueue):
         looked at while as many jobs are tried before it. It needs walltimes, as Slurm's backfilling does.
     Guarantee: `start(head) <= reserved(head)`, its start in the first pass in which it is the head of the queue, if it
         stays the head, no job outlives its expected end, no host goes away, `tick` is 0, and the placement finds a
-        place whenever there is one. There is no guarantee for a job whose reservation would begin later than `window`
-        from then, nor for the jobs behind the head.
+        place whenever there is one. There is no guarantee for a job whose reservation would begin at the
+        end of `window` or later, nor for the jobs behind the head.
     Time: `O(d k (s + r))` for d jobs tried in a pass, at most `depth`, k starts looked at for each, s records of what
         is reserved and r running jobs. A run of the main loop costs `O(q)` placements for q waiting jobs, at most
         `queue_depth`, and `O(q log q)` more with an ordering that changes over time.
