@@ -6,7 +6,7 @@ same results and some hundred times as long.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,54 +40,21 @@ class Rollout(Record):
 
 
 class Futures(NamedTuple):
-    """Futures of one moment under several policies; see `Future` for what has no axis of its own here.
+    """What is rolled out, of one moment: jobs that run, that wait and that come, in order. Times in seconds.
 
     Attributes:
-        run_ends: float64 [sample, running job].
-        needs: int64 [sample, job, resource].
-        expected, lasts, comes: float64 [sample, job].
-        limits: float64 [policy, sample, job].
-        places: int64 [policy, sample, job].
-    """
-
-    now: float
-    total: Ints
-    free: Ints
-    run_needs: Ints
-    run_ends: Floats
-    run_expected: Floats
-    needs: Ints
-    expected: Floats
-    lasts: Floats
-    comes: Floats
-    limits: Floats
-    places: Ints
-    waiting: int
-
-    def one(self, policy: int, sample: int) -> Future:
-        """Return one of the futures under one of the policies."""
-        given: dict[str, Any] = self._asdict()
-        given |= {name: given[name][sample] for name in ("run_ends", "needs", "expected", "lasts", "comes")}
-        given |= {name: given[name][policy, sample] for name in ("limits", "places")}
-        return Future(**given)
-
-
-class Future(NamedTuple):
-    """What is rolled out: jobs that run, that wait and that come, in order. Times in seconds.
-
-    Attributes:
-        now: when it begins.
+        now: when the futures begin.
         total: capacity, int64 [resource].
         free: what is free, int64 [resource].
         run_needs: what each running job gives back, int64 [running job, resource].
-        run_ends: when each ends in this future.
-        run_expected: when each is expected to end.
-        needs: what each job takes, int64 [job, resource]; first those that wait now, then those that come, in order.
-        expected: how long each is expected to run.
-        lasts: how long each runs in this future.
-        comes: when each comes; not used for those that wait now.
-        limits: share of each resource that may be in use once a job has started, float64 [job].
-        places: place of each in the order, int64 [job].
+        run_ends: when each ends, float64 [sample, running job].
+        run_expected: when each is expected to end, float64 [running job].
+        needs: what each job takes, int64 [sample, job, resource]; first those that wait now, then those that come.
+        expected: how long each is expected to run, float64 [sample, job].
+        lasts: how long each runs, float64 [sample, job].
+        comes: when each comes, float64 [sample, job]; not used for those that wait now.
+        limits: share of each resource that may be in use once a job has started, float64 [policy, sample, job].
+        places: place of each in the order, int64 [policy, sample, job].
         waiting: number of jobs that wait now.
     """
 
@@ -104,6 +71,13 @@ class Future(NamedTuple):
     limits: Floats
     places: Ints
     waiting: int
+
+    def one(self, policy: int, sample: int) -> Futures:
+        """Return one future alone, without the axes of policies and samples."""
+        drawn = ("run_ends", "needs", "expected", "lasts", "comes")
+        given = {name: getattr(self, name)[sample] for name in drawn}
+        given |= {name: getattr(self, name)[policy, sample] for name in ("limits", "places")}
+        return self._replace(**given)
 
 
 def delay_costs(futures: Futures) -> Floats:
@@ -160,8 +134,8 @@ def _delay_costs_in_c(futures: Futures) -> Floats:
     return costs
 
 
-def delay_cost_in_python(future: Future) -> float:
-    """Return what `delay_costs` returns of one future."""
+def delay_cost_in_python(future: Futures) -> float:
+    """Return what `delay_costs` returns of one future, see `Futures.one`."""
     now, total, free_now, run_needs, run_ends, run_expected = future[:6]
     needs, expected, lasts, comes, limits, places, waiting = future[6:]
     jobs, resources = needs.shape
