@@ -1,15 +1,13 @@
 """What a copy button copies: commands, without prompts and without what they print."""
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import markdown
 import pytest
 
 from browsing import needs_browser, opened
+from manual import hook_of
 
-ROOT = Path(__file__).parents[2]
 PAGE = """```console
 $ make demo
 printed
@@ -27,13 +25,8 @@ x = 1
 @pytest.fixture(scope="module")
 def content() -> str:
     """A page as the build makes it."""
-    spec = importlib.util.spec_from_file_location("copying", ROOT / "docs/hooks/copying.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module: ModuleType = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     made = markdown.markdown(PAGE, extensions=["pymdownx.highlight", "pymdownx.superfences"])
-    text: str = module.on_page_content(made)
+    text: str = hook_of("copying").on_page_content(made)
     return text
 
 

@@ -1,6 +1,5 @@
 """The picture on the first page shows what the code draws today, and evalys draws the demonstration."""
 
-import importlib.util
 import io
 from pathlib import Path
 from types import ModuleType
@@ -8,17 +7,12 @@ from types import ModuleType
 import pytest
 from matplotlib.image import imread
 
-HOOK = Path(__file__).parents[2] / "docs/hooks/demonstration.py"
+from manual import hook_of
 
 
 @pytest.fixture(scope="module")
 def hook() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("demonstration", HOOK)
-    assert spec is not None
-    assert spec.loader is not None
-    hook = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(hook)
-    return hook
+    return hook_of("demonstration")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The build of the manual refuses pages on which Markdown was not understood."""
 
-import importlib.util
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,16 +7,13 @@ import markdown
 import pytest
 from mkdocs.exceptions import PluginError
 
+from manual import hook_of
+
 
 @pytest.fixture(scope="module")
 def hook() -> Any:
     """The hook of the build."""
-    spec = importlib.util.spec_from_file_location("faults", Path(__file__).parents[2] / "docs/hooks/faults.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return hook_of("faults")
 
 
 def built(text: str) -> str:

@@ -1,23 +1,18 @@
 """What the manual's build makes of a page: commands that can be copied and run."""
 
-import importlib.util
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from manual import hook_of
+
 
 @pytest.fixture(scope="module")
 def hook() -> Any:
     """The hook of the build."""
-    path = Path(__file__).parents[2] / "docs/hooks/generated.py"
-    spec = importlib.util.spec_from_file_location("generated", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return hook_of("generated")
 
 
 def test_commands_lose_their_prompts(hook: Any) -> None:

@@ -1,11 +1,12 @@
 """Words are linked where they first occur on a page, in running text only."""
 
-import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+
+from manual import hook_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -13,12 +14,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def hook() -> ModuleType:
     """The hook of the build."""
-    spec = importlib.util.spec_from_file_location("glossary", ROOT / "docs/hooks/glossary.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return hook_of("glossary")
 
 
 def linked(hook: ModuleType, content: str, *names: str) -> str:

@@ -1,6 +1,5 @@
 """The manual's screenshots: taken where there is a Chromium, and in the repository for where there is none."""
 
-import importlib.util
 import io
 import re
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from matplotlib.image import imread
 
 from browsing import needs_browser
+from manual import hook_of
 from report_pages import drawn, of_runs
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -18,12 +18,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def hook() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("screenshots", DOCS / "hooks" / "screenshots.py")
-    assert spec is not None
-    assert spec.loader is not None
-    hook = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(hook)
-    return hook
+    return hook_of("screenshots")
 
 
 @needs_browser

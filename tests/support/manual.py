@@ -1,9 +1,11 @@
 """The pages of the manual, and the commands and files that they show."""
 
+import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +30,16 @@ class Shown(NamedTuple):
     def words(self) -> list[str]:
         """The words of the command, without a comment behind them."""
         return shlex.split(re.sub(r"\s#\s.*", "", self.text))
+
+
+def hook_of(name: str) -> ModuleType:
+    """Return a hook of the manual's build, which is no module of a package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/hooks/{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def name_of(page: Path) -> str:
