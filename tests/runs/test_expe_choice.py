@@ -93,6 +93,8 @@ def test_one_workload_on_which_jobs_starve_is_enough(monkeypatch: pytest.MonkeyP
     only(monkeypatch, "walltimes")
     calm = rows("walltimes", "easy", 7.0, {**STARVING, "starves": (0.4, 0.5, 1.0)}).assign(workload="calm")
     runs = pd.concat([calm, rows("walltimes", "easy", 7.0, STARVING)])
+    # Four replicates of each: for more of them, tests with ties are by chance, which takes a second for each pair.
+    runs = runs[runs["replicate"] < "seed 4"]
     name, why = chosen(show.short(runs.assign(cell=runs["cell"] + runs["workload"])), "short waits")
     assert name == "best"
     assert "`starves` 0.40 (longest wait 3.00," in why
