@@ -145,6 +145,7 @@ def test_what_the_generator_used_is_read_back(site: made_up_site.MadeUpSite, tmp
     assert [(one.name, dict(one.properties)["capacity"]) for one in made.hosts] == [
         (one.name, " ".join(sorted(dict(one.properties)["capacity"].split()))) for one in truth.hosts
     ]
+    assert [one.properties.get("weight") for one in made.hosts] == [one.properties.get("weight") for one in truth.hosts]
     assert made.site is not None
     assert truth.site is not None
     assert made.site.features == truth.site.features

@@ -18,11 +18,13 @@ from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import expand
 from batdispatch.core.machine.site import QueuesProperty
+from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.sites import SiteNode, named_platform
+from batdispatch.inputs.slurm.conf import read_conf
 from batdispatch.report.fidelity.grade import grade_of
 from batdispatch.report.fidelity.waits import Waits
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.runs.changes import Setup, with_change
+from batdispatch.runs.changes import Setup, setup_of, with_change, with_conf
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 
@@ -45,7 +47,10 @@ def truth(site: made_up_site.MadeUpSite, change: str) -> float:
     """Return the mean wait that the generator's own site has with the setting, without any of what reads accounts."""
     batch, gpu, dispatcher = PLANTED[change]
     told = made_up_site.queues(days=site.days)
-    nodes = [*made_up_site.nodes(), *(SiteNode(name=f"zg{row}", capacity=made_up_site.THICK) for row in range(gpu))]
+    nodes = [
+        *made_up_site.nodes(),
+        *(made_up_site.thick(f"zg{row}") for row in range(gpu)),
+    ]
     nodes += [SiteNode(name=f"zb{row}", capacity=made_up_site.THIN, features=("avx512", "ib")) for row in range(batch)]
     more = {"batch": [f"zb{row}" for row in range(batch)], "gpu": [f"zg{row}" for row in range(gpu)], "short": []}
     partitions = [replace(one, hosts=[*(one.hosts or ()), *more[one.name]]) for one in told.partitions]
@@ -183,6 +188,37 @@ def test_other_settings() -> None:
     assert limit["gpu"] == 3600.0
 
 
+CONF = """SchedulerParameters=bf_interval=90,bf_continue,bf_max_job_test=50
+PriorityType=priority/multifactor
+PriorityWeightJobSize=1000
+"""
+
+
+def test_the_sites_slurm_conf_says_how_it_schedules(tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text(CONF)
+    conf = read_conf(tmp_path / "slurm.conf")
+    found, left = with_conf(replace(setup(), options={"interval": "20"}), conf)
+    ordering = "multifactor[period=300,size=1000]"
+    assert found.options == {"version": "22.05", "interval": "20", "depth": "50", "ordering": ordering}
+    assert left == ["bf_continue"]
+    assert with_conf(setup("easy"), conf) == (setup("easy"), [])
+    larger = with_change(found, "PriorityWeightJobSize=5000")
+    assert larger.options == {**found.options, "ordering": "multifactor[period=300,size=5000]"}
+    # Parameters of the file stay, and one that is changed goes before an option.
+    assert with_change(found, "SchedulerParameters=bf_interval=60").options == {**found.options, "interval": "60"}
+    assert with_change(found, "PriorityType=priority/basic").options == {
+        name: text for name, text in found.options.items() if name != "ordering"
+    }
+
+
+def test_what_a_host_says_beside_stays(tmp_path: Path) -> None:
+    (tmp_path / "p.xml").write_bytes(setup().platform)
+    found = setup_of(read_platform(tmp_path / "p.xml").machine, "easy")
+    assert {node.name: node.properties for node in found.nodes}["g1"] == made_up_site.HEAVY
+    more = with_change(found, "partition.gpu.nodes+1")
+    assert [node.properties for node in more.nodes if node.name.startswith("new")] == [made_up_site.HEAVY]
+
+
 WRONG = {
     "more nodes": "is no change",
     "hosts-15": "leaves 0",
@@ -190,7 +226,9 @@ WRONG = {
     "partition.gpu.max_time=soon": "no value of max_time",
     "partition.gpu.nodes-3": "would have no node left",
     "SchedulerParameters=bf_intervall=60": "bf_interval",
-    "SchedulerParameters=bf_interval=often": "a whole number",
+    "SchedulerParameters=bf_interval=often": "expected a number",
+    "SchedulerParameters=bf_continue": "take no simulated time",
+    "PriorityWeightTRES=CPU=1": "PriorityType is not priority/multifactor",
     "colour=red": "has no option",
 }
 

@@ -32,6 +32,7 @@ COLUMNS = (
 )
 THIN = {"core": 16, "memory": 64_000}
 THICK = {"core": 32, "gpu": 4, "memory": 256_000}
+HEAVY = {"weight": "10"}
 _CONF = """\
 ClusterName=made_up
 SelectType=select/cons_tres
@@ -41,7 +42,7 @@ GresTypes=gpu
 NodeName=DEFAULT CPUs=16 RealMemory=64000 State=UNKNOWN
 NodeName=n[00-05] Features=avx512,ib
 NodeName=n[06-11] Features=ib
-NodeName=g[0-2] CPUs=32 RealMemory=256000 Gres=gpu:4 Features=a100
+NodeName=g[0-2] CPUs=32 RealMemory=256000 Gres=gpu:4 Features=a100 Weight=10
 PartitionName=DEFAULT MaxTime=2-00:00:00 State=UP
 """
 #: Share of the jobs, and how much of the machine's time they would fill at load 1.
@@ -72,7 +73,12 @@ def nodes(batch: int = 12, gpu: int = 3) -> list[SiteNode]:
         SiteNode(name=f"n{row:02d}", capacity=THIN, features=("avx512", "ib") if row < batch // 2 else ("ib",))
         for row in range(batch)
     ]
-    return [*(SiteNode(name=f"g{row}", capacity=THICK, features=("a100",)) for row in range(gpu)), *thin]
+    return [*(thick(f"g{row}") for row in range(gpu)), *thin]
+
+
+def thick(name: str) -> SiteNode:
+    """Return a node with GPUs."""
+    return SiteNode(name=name, capacity=THICK, features=("a100",), properties=HEAVY)
 
 
 def queues(batch: int = 12, gpu: int = 3, days: float = 20.0) -> QueuesProperty:
@@ -83,7 +89,11 @@ def queues(batch: int = 12, gpu: int = 3, days: float = 20.0) -> QueuesProperty:
             Partition(name="batch", hosts=[f"n[00-{batch - 1:02d}]"], default=True, max_time=2.0 * DAY, priority=1),
             Partition(name="gpu", hosts=[f"g[0-{gpu - 1}]"], max_time=2.0 * DAY, priority=1),
             Partition(
-                name="short", hosts=[f"n[{batch - batch // 4:02d}-{batch - 1:02d}]"], max_time=7200.0, priority=5
+                name="short",
+                hosts=[f"n[{batch - batch // 4:02d}-{batch - 1:02d}]"],
+                max_time=7200.0,
+                priority=5,
+                tier=2,
             ),
         ],
         reservations=[
@@ -224,7 +234,8 @@ def _write_slurm(folder: Path, told: QueuesProperty) -> None:
         limit = "MaxTime=120 " if one.name == "short" else ""
         default = "Default=YES " if one.default else ""
         hosts = ",".join(one.hosts or ())
-        lines.append(f"PartitionName={one.name} Nodes={hosts} {default}{limit}PriorityJobFactor={one.priority}\n")
+        priorities = f"PriorityJobFactor={one.priority} PriorityTier={one.tier}"
+        lines.append(f"PartitionName={one.name} Nodes={hosts} {default}{limit}{priorities}\n")
     (folder / "slurm.conf").write_text(_CONF + "".join(lines))
     window = told.reservations[0]
     start, end = (text_of(BEGIN + round(moment)) for moment in (window.start, window.end))

@@ -15,7 +15,7 @@ from batdispatch.api.settings import takes
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
-from batdispatch.runs.changes import Setup, with_change, with_site_parameters
+from batdispatch.runs.changes import Setup, with_change, with_conf
 from batdispatch.runs.compare import entrants_of
 from batdispatch.runs.inputs import GivenPlatform, GivenWorkload
 from batdispatch.runs.listener import Listener
@@ -105,9 +105,10 @@ def whatif(
     def variants(setup: Setup) -> dict[str, Setup]:
         from batdispatch.runs.whatif import with_changes
 
-        setup, left = with_site_parameters(setup, call.inputs.scheduler_parameters)
-        if left:
-            call.listener.warn(f"SchedulerParameters that are not simulated: {', '.join(left)}")
+        if call.inputs.conf is not None:
+            setup, left = with_conf(setup, call.inputs.conf)
+            if left:
+                call.listener.warn(f"of slurm.conf, not simulated: {', '.join(left)}; batdispatch slurm-conf says why")
         return with_changes(changes)(setup)
 
     return _answers(call, variants, dispatcher, node_price, words, graded=True, anyway=anyway)

@@ -58,11 +58,13 @@ class SiteNode(msgspec.Struct, frozen=True, kw_only=True):
         name: of the host.
         capacity: what it offers, by resource; empty: whole hosts are given out.
         features: what jobs may require of it.
+        properties: what else its host says, such as a weight.
     """
 
     name: str
     capacity: Mapping[str, int] = {}
     features: tuple[str, ...] = ()
+    properties: Mapping[str, str] = {}
 
 
 class SiteDraft(msgspec.Struct, frozen=True, kw_only=True):
@@ -274,6 +276,7 @@ def named_platform(nodes: Sequence[SiteNode], queues: QueuesProperty, links: Lin
         for name, value in (
             (CAPACITY_PROPERTY, amounts_text(node.capacity)),
             (FEATURES_PROPERTY, " ".join(node.features)),
+            *node.properties.items(),
         ):
             if value:
                 etree.SubElement(host, "prop", id=name, value=value)

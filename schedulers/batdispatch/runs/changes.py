@@ -7,6 +7,7 @@
 ``partition.NAME.max_time=4:00:00``    another limit of a partition; also ``max_nodes``, ``priority``
 ``walltimes=last-two``                 plan with this prediction of run times instead of the users' walltimes
 ``SchedulerParameters=bf_interval=60`` other parameters of slurm-backfill, as slurm.conf has them
+``PriorityWeightAge=1000``             another setting of slurm.conf, of those that `slurm-conf` lists
 ``dispatcher=easy``                    another dispatcher, or an ordering of that name under easy
 ``KEY=VALUE``                          another option of the dispatcher
 =====================================  =================================================================================
@@ -27,23 +28,28 @@ from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import GROUP, find
 from batdispatch.core.line.options import did_you_mean, parse_named
 from batdispatch.core.machine.features import FEATURES_PROPERTY
-from batdispatch.core.machine.machine import Machine, capacity_text, parse_capacity
-from batdispatch.core.machine.site import Partition, QueuesProperty, Window
+from batdispatch.core.machine.machine import CAPACITY_PROPERTY, Machine, capacity_text, parse_capacity
+from batdispatch.core.machine.site import PARTITION_PROPERTY, SITE_PROPERTY, Partition, QueuesProperty, Window
 from batdispatch.inputs.sites import SiteNode, named_platform
+from batdispatch.inputs.slurm.conf import SlurmConf
+from batdispatch.inputs.slurm.scheduling import (
+    DEFAULT_VERSION,
+    PARAMETERS_KEY,
+    SCHEDULING,
+    VERSION,
+    Scheduling,
+    scheduling_of,
+)
+from batdispatch.inputs.slurm.settings import Setting
 from batdispatch.inputs.workloads.moments import read_duration
 
 _SOURCE = "option --change"
 _ORDERINGS = "batdispatch.orderings"
 _HOSTS = re.compile(r"hosts([+-]\d+(?:\.\d+)?%|[+-]\d+|=\d+)", re.ASCII)
 _PARTITION = re.compile(r"partition\.(.+)\.(?:nodes([+-]\d+)|(max_time|max_nodes|priority)=(.+))", re.ASCII)
-#: Parameter of slurm.conf -> option of slurm-backfill, and seconds of its unit (0: a number).
-_PARAMETERS = {
-    "bf_interval": ("interval", 1),
-    "bf_window": ("window", 60),
-    "bf_max_job_test": ("depth", 0),
-    "bf_job_part_count_reserve": ("reservations", 0),
-    "default_queue_depth": ("queue_depth", 0),
-}
+_DISPATCHER = "slurm-backfill"
+#: Properties of hosts that a node says in words of its own, or its site does.
+_READ = (CAPACITY_PROPERTY, FEATURES_PROPERTY, PARTITION_PROPERTY, SITE_PROPERTY)
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,12 +60,14 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         queues: of the site.
         dispatcher: its name.
         options: of the dispatcher, as texts.
+        conf: what the site's slurm.conf says.
     """
 
     nodes: Sequence[SiteNode]
     queues: QueuesProperty
     dispatcher: str
     options: dict[str, str] = {}
+    conf: SlurmConf = SlurmConf()
 
     @property
     def platform(self) -> bytes:
@@ -75,8 +83,9 @@ def setup_of(machine: Machine, dispatcher: str) -> Setup:
         if not host.storage:
             text = capacity_text(host.properties)
             capacity = {} if text is None else parse_capacity(text, host.name)
-            features = tuple(re.split(r"[\s,]+", host.properties.get(FEATURES_PROPERTY, "").strip()))
-            nodes.append(SiteNode(name=host.name, capacity=capacity, features=tuple(filter(None, features))))
+            features = tuple(filter(None, re.split(r"[\s,]+", host.properties.get(FEATURES_PROPERTY, "").strip())))
+            more = {name: value for name, value in host.properties.items() if name not in _READ}
+            nodes.append(SiteNode(name=host.name, capacity=capacity, features=features, properties=more))
     queues = QueuesProperty()
     if site is not None:
         names = [host.name for host in machine.hosts]
@@ -107,8 +116,8 @@ def with_change(setup: Setup, text: str) -> Setup:
     if match := _PARTITION.fullmatch(text):
         return _with_partition(setup, text, match)
     key, equals, value = text.partition("=")
-    if key == "SchedulerParameters" and equals:
-        return _with_options(setup, _parameters(setup, value), text)
+    if key.lower() in SCHEDULING and equals:
+        return _with_setting(setup, Setting(key, value, _SOURCE, 0))
     if key == "walltimes" and equals:
         return _with_options(setup, {"prediction": value}, text)
     if key == "dispatcher" and equals:
@@ -129,14 +138,44 @@ def _with_dispatcher(setup: Setup, text: str) -> Setup:
     return msgspec.structs.replace(setup, dispatcher=name, options=options)
 
 
-def with_site_parameters(setup: Setup, text: str) -> tuple[Setup, list[str]]:
-    """Return a site with the ``SchedulerParameters`` of its slurm.conf, and those that nobody knows here."""
-    parts = [part for part in text.split(",") if part] if setup.dispatcher == "slurm-backfill" else []
-    known = [part for part in parts if part.partition("=")[0] in _PARAMETERS]
-    options = _parameters(setup, ",".join(known)) if known else {}
-    options = {key: value for key, value in options.items() if key not in setup.options}
-    left = [part for part in parts if part not in known]
-    return msgspec.structs.replace(setup, options={**setup.options, **options}), left
+def with_conf(setup: Setup, conf: SlurmConf) -> tuple[Setup, list[str]]:
+    """Return a site whose dispatcher does what its slurm.conf says, and the settings that are not simulated.
+
+    Options that the dispatcher has already stay as they are.
+    """
+    if setup.dispatcher != _DISPATCHER:
+        return setup, []
+    read = _scheduling(setup, conf)
+    left = [one.setting.key for one in read.readings if one.verdict == "ignored"]
+    return msgspec.structs.replace(setup, options={**read.options, **setup.options}, conf=conf), left
+
+
+def _scheduling(setup: Setup, conf: SlurmConf) -> Scheduling:
+    return scheduling_of(conf, setup.options.get(VERSION, DEFAULT_VERSION))
+
+
+def _with_setting(setup: Setup, setting: Setting) -> Setup:
+    """Return a site with another setting of slurm.conf; SchedulerParameters are added to those that it has.
+
+    Raises:
+        InputError: it is for another dispatcher, or nothing here does what it says.
+    """
+    if setup.dispatcher != _DISPATCHER:
+        raise setting.error(f"{setting.key} is for {_DISPATCHER}, not {setup.dispatcher}")
+    general, key = setup.conf.general, setting.key.lower()
+    stated = {key: setting}
+    if key == PARAMETERS_KEY:
+        stated = {one.key: one for one in setting.parameters()}
+        if key in general:
+            setting = setting._replace(value=f"{general[key].value},{setting.value}")
+    conf = msgspec.structs.replace(setup.conf, general={**general, key: setting})
+    before, after = _scheduling(setup, setup.conf), _scheduling(setup, conf)
+    for one, verdict, meaning in after.readings:
+        if verdict == "ignored" and one.key in {each.key for each in stated.values()}:
+            raise one.error(f"{one.key}: {meaning}")
+    kept = {name: text for name, text in setup.options.items() if name in after.options or name not in before.options}
+    changed = {name: text for name, text in after.options.items() if before.options.get(name) != text}
+    return msgspec.structs.replace(setup, options={**kept, **changed}, conf=conf)
 
 
 def _with_options(setup: Setup, options: dict[str, str], text: str) -> Setup:
@@ -147,22 +186,6 @@ def _with_options(setup: Setup, options: dict[str, str], text: str) -> Setup:
                 f"{text!r}: {setup.dispatcher} has no option {key!r}; {did_you_mean(key, known)}", source=_SOURCE
             )
     return msgspec.structs.replace(setup, options={**setup.options, **options})
-
-
-def _parameters(setup: Setup, text: str) -> dict[str, str]:
-    """Return options of slurm-backfill for parameters of slurm.conf."""
-    if setup.dispatcher != "slurm-backfill":
-        raise InputError(f"SchedulerParameters are for slurm-backfill, not {setup.dispatcher}", source=_SOURCE)
-    found = {}
-    for part in text.split(","):
-        key, _, value = part.partition("=")
-        if key not in _PARAMETERS:
-            raise InputError(f"{key!r}: {did_you_mean(key, list(_PARAMETERS))}", source=_SOURCE)
-        option, unit = _PARAMETERS[key]
-        if not (value.isascii() and value.isdigit() and len(value) < 10):
-            raise InputError(f"{key} is {value[:40]!r}, expected a whole number", source=_SOURCE)
-        found[option] = str(int(value) * (unit or 1))
-    return found
 
 
 # ---------------------------------------------------------------------- the machine
@@ -191,11 +214,16 @@ def _with_hosts(setup: Setup, amount: str) -> Setup:
 
 
 def _kinds(setup: Setup) -> list[list[str]]:
-    """Return the names of nodes that are alike: with the same capacities and features, in the same partitions."""
+    """Return the names of nodes that are alike, in what they have and in which partitions they are."""
     member = _members(setup.queues.partitions)
     kinds: dict[tuple[object, ...], list[str]] = {}
     for node in setup.nodes:
-        key = (tuple(node.capacity.items()), node.features, tuple(name for name in member if node.name in member[name]))
+        key = (
+            tuple(node.capacity.items()),
+            node.features,
+            tuple(node.properties.items()),
+            tuple(name for name in member if node.name in member[name]),
+        )
         kinds.setdefault(key, []).append(node.name)
     return list(kinds.values())
 

@@ -73,9 +73,10 @@ class WhatIfOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     change: Simulate this change, too: hosts+10%, hosts=110, partition.NAME.nodes+2, partition.NAME.max_time=4:00:00,
         walltimes=last-two (a prediction instead of the users' walltimes), SchedulerParameters=bf_interval=60,
-        dispatcher=guarded, or KEY=VALUE for another option of the dispatcher. May be given several times.
-    dispatcher: Let this dispatcher stand for the one that the site runs, with its options in brackets. The
-        SchedulerParameters of --slurm are options of slurm-backfill.
+        dispatcher=guarded, PriorityWeightAge=1000 (a setting of slurm.conf), or KEY=VALUE for another option of the
+        dispatcher. May be given several times.
+    dispatcher: Let this dispatcher stand for the one that the site runs, with its options in brackets. What
+        slurm.conf in --slurm says about scheduling are options of slurm-backfill.
     anyway: Take the baseline even if its grade is D.
     node_price: Say what an hour of waiting saved costs if a node costs this much for each hour.
     """

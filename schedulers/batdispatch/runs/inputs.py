@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -29,6 +29,9 @@ from batdispatch.inputs.workloads.moments import Clock, time_zone
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.selection import parse_selection
 from batdispatch.runs.listener import Listener
+
+if TYPE_CHECKING:
+    from batdispatch.inputs.slurm.conf import SlurmConf
 
 #: Folder of the inputs that were made, inside that of the results.
 INPUT = "input"
@@ -128,11 +131,9 @@ class Inputs:
         self.platform = file or self._folder / "platform.xml"
 
     @property
-    def scheduler_parameters(self) -> str:
-        """``SchedulerParameters`` of the site's slurm.conf; empty: there are none."""
-        conf = None if self._slurm is None else self._slurm.conf
-        setting = None if conf is None else conf.general.get("schedulerparameters")
-        return "" if setting is None else setting.value
+    def conf(self) -> SlurmConf | None:
+        """The site's slurm.conf; None: there is none."""
+        return None if self._slurm is None else self._slurm.conf
 
     def prepare(self, listener: Listener) -> ImportResult | None:
         """Write what is to be made, and return what was made of the log, if there is one.

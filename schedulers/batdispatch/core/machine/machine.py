@@ -25,6 +25,8 @@ COORDINATES_PROPERTY = "coordinates"
 #: Host or zone property with what exists once for the whole machine, such as ``matlab=10``; equal wherever it is
 #: stated.
 LICENCES_PROPERTY = "licences"
+#: Says how gladly a host is left alone: Slurm's ``Weight``, a whole number.
+WEIGHT_PROPERTY = "weight"
 #: Largest machine-wide amount of a resource, so that sums stay exact in 64 bits.
 MAX_TOTAL = 2**62
 #: The only resource of a machine whose hosts state no capacity.

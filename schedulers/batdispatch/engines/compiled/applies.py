@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from batdispatch.core.line.dispatcher import Dispatcher
-from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.machine import WEIGHT_PROPERTY, Machine
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
@@ -18,7 +18,7 @@ from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.native import library
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.guard import Guard
-from batdispatch.parts.placement.consecutive import WEIGHT_PROPERTY, Consecutive
+from batdispatch.parts.placement.consecutive import Consecutive
 from batdispatch.parts.placement.first_fit import FirstFit
 from batdispatch.parts.prediction.last_two import LastTwo, LastTwoAsPublishedCode
 from batdispatch.parts.prediction.online import OnlineRegression

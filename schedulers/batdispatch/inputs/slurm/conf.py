@@ -94,15 +94,15 @@ class SlurmConf(msgspec.Struct, frozen=True, kw_only=True):
         cut: files whose last line has no line break, and may therefore be cut.
     """
 
-    path: str
-    general: Settings
-    nodes: tuple[NodeLine, ...]
-    partitions: tuple[PartitionLine, ...]
-    node_sets: Mapping[str, tuple[str, ...]]
-    others: tuple[Entry, ...]
-    unknown: tuple[Setting, ...]
-    repeated: tuple[Setting, ...]
-    cut: tuple[str, ...]
+    path: str = ""
+    general: Settings = {}
+    nodes: tuple[NodeLine, ...] = ()
+    partitions: tuple[PartitionLine, ...] = ()
+    node_sets: Mapping[str, tuple[str, ...]] = {}
+    others: tuple[Entry, ...] = ()
+    unknown: tuple[Setting, ...] = ()
+    repeated: tuple[Setting, ...] = ()
+    cut: tuple[str, ...] = ()
 
     def get(self, key: str, read: Callable[[Setting], T], default: T) -> T:
         """Return what a setting of the whole cluster says, or a default."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.options import did_you_mean
 
 if TYPE_CHECKING:
     from batdispatch.inputs.slurm.conf import SlurmConf
@@ -124,6 +125,11 @@ _PRIORITIES = {
 _ACCOUNTED = ("priorityweightage", "priorityweightfairshare")
 
 
+PARAMETERS_KEY = "schedulerparameters"
+#: Settings that say how jobs are scheduled, in small letters.
+SCHEDULING = frozenset({PARAMETERS_KEY, "prioritytype", "priorityflags", *_PRIORITIES})
+
+
 def with_conf(dispatcher: str, options: dict[str, str]) -> tuple[str, dict[str, str]]:
     """Return a dispatcher and its options with what the file of its option `conf` says; those that are given go first.
 
@@ -154,8 +160,8 @@ def scheduling_of(conf: SlurmConf, version: str = DEFAULT_VERSION) -> Scheduling
     options = {VERSION: version}
     readings: list[Interpretation] = []
     general = conf.general
-    for setting in general["schedulerparameters"].parameters() if "schedulerparameters" in general else ():
-        rule = _PARAMETERS.get(setting.key.lower(), _Rule(note="nothing here does this", verdict="ignored"))
+    for setting in general[PARAMETERS_KEY].parameters() if PARAMETERS_KEY in general else ():
+        rule = _PARAMETERS.get(setting.key.lower()) or _unknown(setting)
         readings.append(_apply(rule, setting, options))
     kind = conf.get("PriorityType", lambda one: one.value, "priority/multifactor" if year >= (23, 11) else "")
     inside = {"period": "300"}
@@ -188,6 +194,12 @@ def release(version: str) -> tuple[int, int]:
     if len(parts) < 2 or not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
         raise InputError(f"version {version[:40]!r}, expected one of Slurm such as 22.05")
     return int(parts[0]), int(parts[1])
+
+
+def _unknown(setting: Setting) -> _Rule:
+    proposal = did_you_mean(setting.key, _PARAMETERS)
+    more = f"; {proposal}" if proposal.startswith("did you mean") else ""
+    return _Rule(note=f"nothing here does this{more}", verdict="ignored")
 
 
 def _apply(rule: _Rule, setting: Setting, options: dict[str, str]) -> Interpretation:

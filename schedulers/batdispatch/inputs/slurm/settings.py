@@ -23,7 +23,7 @@ class Setting(NamedTuple):
         key: as the file spells it.
         value: without quotes.
         source: the file.
-        line: from 1.
+        line: from 1; 0: it stands in no file.
     """
 
     key: str
@@ -41,7 +41,7 @@ class Setting(NamedTuple):
 
     def error(self, message: str) -> InputError:
         """Return an error about this setting, with file and line."""
-        return InputError(message, source=self.source, place=f"line {self.line}")
+        return InputError(message, source=self.source, place=f"line {self.line}" if self.line else "")
 
     def whole(self, least: int = 0) -> int:
         """Return a whole number, at least `least`.

@@ -15,6 +15,7 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import fold
+from batdispatch.core.machine.machine import WEIGHT_PROPERTY
 from batdispatch.core.machine.site import Partition, QueuesProperty, Window
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.sites import Inference, SiteDraft, SiteNode, amounts_text, unused_together
@@ -188,7 +189,9 @@ def draft_of_folder(found: SlurmFolder, use: NodeUse, clock: Clock, origin: floa
         if row is None and any(_is_away(one) for one in told):
             continue
         offer = _offer(told, use, row) if shared else {}
-        nodes.append(SiteNode(name=name, capacity=offer, features=_features(told)))
+        weight = _first(told, ("weight",), Setting.whole, 1)
+        properties = {WEIGHT_PROPERTY: str(weight)} if weight != 1 else {}
+        nodes.append(SiteNode(name=name, capacity=offer, features=_features(told), properties=properties))
     warnings += _contradictions(nodes, use, at) if shared else []
     if strangers := [name for name in use.names if name not in found.nodes]:
         warnings.append(f"jobs of the log ran on {','.join(fold(strangers))}, which {found.path} does not describe")
@@ -252,6 +255,7 @@ def _partition(name: str, told: Sequence[Settings], found: SlurmFolder) -> Parti
         max_time=None if math.isinf(longest) else longest,
         max_nodes=_first(told, ("maxnodes",), Setting.whole_or_none, None),
         priority=_first(told, ("priorityjobfactor", "priority"), Setting.whole, 1),
+        tier=_first(told, ("prioritytier", "priority"), Setting.whole, 1),
     )
 
 

@@ -14,11 +14,8 @@ from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.scene import Scene
-from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.machine import WEIGHT_PROPERTY, Machine
 from batdispatch.parts.placement.base import HostPlacement
-
-#: Property of a host that says how gladly it is left alone: Slurm's ``Weight``, a whole number.
-WEIGHT_PROPERTY = "weight"
 
 
 class _Neighbours(NamedTuple):
