@@ -22,6 +22,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +43,7 @@ Row = dict[str, Any]
 More = Callable[[random.Random, int, Row], Row]
 
 
-def jobs(
+def drawn_jobs(
     seed: int,
     count: int,
     more: More | None = None,
@@ -77,9 +78,14 @@ def _named(rng: random.Random, number: int, row: Row) -> Row:
 
 
 def _parted(rng: random.Random, number: int, row: Row) -> Row:
-    short, side = row["asked"] <= 16, row["asked"] <= 8
+    nodes = row["asked"] if row["whole"] else row["asked"] / CPUS
+    short, side = nodes <= 4, nodes <= 2
     name = rng.choice(["all", "all", "short" if short else "all", "side" if side else "all"])
     return {"partition": name, "limit_min": min(row["limit_min"], 2) if name == "short" else row["limit_min"]}
+
+
+def _urgent(rng: random.Random, number: int, row: Row) -> Row:
+    return {"partition": "high", "asked": min(row["asked"], 12)} if rng.random() < 0.25 else {"partition": "low"}
 
 
 def _chained(rng: random.Random, number: int, row: Row) -> Row:
@@ -102,34 +108,62 @@ PARTITIONS = [
     "PartitionName=short Nodes=n[0-3] PriorityTier=5 MaxTime=2",
     "PartitionName=side Nodes=n[6-7] PriorityTier=1",
 ]
+TIERS = [
+    "PartitionName=DEFAULT State=UP MaxTime=INFINITE",
+    "PartitionName=low Nodes=n[0-7] Default=YES PriorityTier=1",
+    "PartitionName=high Nodes=n[2-7] PriorityTier=5 PreemptMode=OFF",
+]
+PREEMPTION = ("PreemptType=preempt/partition_prio",)
 FINE = "SchedulerParameters=bf_interval=10,bf_resolution=1,sched_min_interval=200000"
 AGED = ("PriorityWeightJobSize=1000", "PriorityWeightAge=100000", "PriorityMaxAge=0-1")
 RELATIVE = ("PriorityWeightJobSize=100000", "PriorityFlags=SMALL_RELATIVE_TO_TIME", "PriorityCalcPeriod=1")
-#: Name -> (settings, jobs, partitions, whether n[0-3] are reserved for maintenance from 150 s to 330 s).
-TRACES: dict[str, tuple[list[str], list[Row], list[str], bool]] = {
-    "basic-shared": ([BASIC, TEN], jobs(201, 50), ONE_PARTITION, False),
-    "defaults": ([], jobs(202, 45), ONE_PARTITION, False),
-    "exclusive": ([BASIC], jobs(203, 45, whole=True, gap=9), ONE_PARTITION, False),
-    "windows": ([BASIC, FINE], jobs(215, 45, whole=True, gap=9, extra_minutes=(0, 1, 3, 6, 12)), ONE_PARTITION, False),
-    "multifactor": (_multifactor(*AGED), jobs(204, 50, _nice), ONE_PARTITION, False),
-    "small-relative": (
-        _multifactor(*RELATIVE),
-        jobs(205, 45, whole=True, gap=9, extra_minutes=(0, 1, 2, 4)),
-        ONE_PARTITION,
-        False,
-    ),
-    "partitions": ([BASIC, TEN], jobs(206, 55, _parted), PARTITIONS, False),
-    "reservation": ([BASIC, TEN], jobs(207, 45), ONE_PARTITION, True),
-    "licences": ([BASIC, "Licenses=m:2", TEN], jobs(208, 50, _licensed), ONE_PARTITION, False),
-    "bf-licenses": ([BASIC, "Licenses=m:2", f"{TEN},bf_licenses"], jobs(208, 50, _licensed), ONE_PARTITION, False),
-    "node-lists": ([BASIC, TEN], jobs(209, 55, _named), ONE_PARTITION, False),
-    "chain": ([BASIC, TEN], jobs(210, 50, _chained), ONE_PARTITION, False),
-}
+Trace = tuple[list[str], list[Row], list[str], bool]
 
 
-def record(name: str, folder: Path, port: int) -> None:
-    """Run a trace on a real Slurm in real time, and write NAME.csv and NAME.conf into a folder."""
-    settings, rows, partitions, reserved = TRACES[name]
+def traces(shift: int = 0) -> dict[str, Trace]:
+    """Return settings, jobs, partitions, and whether n[0-3] are reserved from 150 s to 330 s, by the trace's name.
+
+    `shift`: of the seeds; other jobs are drawn.
+    """
+
+    def jobs(seed: int, count: int, more: More | None = None, **how: Any) -> list[Row]:
+        return drawn_jobs(seed + shift, count, more, **how)
+
+    return {
+        "basic-shared": ([BASIC, TEN], jobs(201, 50), ONE_PARTITION, False),
+        "defaults": ([], jobs(202, 45), ONE_PARTITION, False),
+        "exclusive": ([BASIC], jobs(203, 45, whole=True, gap=9), ONE_PARTITION, False),
+        "windows": (
+            [BASIC, FINE],
+            jobs(215, 45, whole=True, gap=9, extra_minutes=(0, 1, 3, 6, 12)),
+            ONE_PARTITION,
+            False,
+        ),
+        "multifactor": (_multifactor(*AGED), jobs(204, 50, _nice), ONE_PARTITION, False),
+        "small-relative": (
+            _multifactor(*RELATIVE),
+            jobs(205, 45, whole=True, gap=9, extra_minutes=(0, 1, 2, 4)),
+            ONE_PARTITION,
+            False,
+        ),
+        "partitions": ([BASIC, TEN], jobs(206, 55, _parted), PARTITIONS, False),
+        "partitions-whole": ([BASIC, TEN], jobs(222, 50, _parted, whole=True), PARTITIONS, False),
+        "reservation": ([BASIC, TEN], jobs(207, 45), ONE_PARTITION, True),
+        "licences": ([BASIC, "Licenses=m:2", TEN], jobs(208, 50, _licensed), ONE_PARTITION, False),
+        "bf-licenses": ([BASIC, "Licenses=m:2", f"{TEN},bf_licenses"], jobs(208, 50, _licensed), ONE_PARTITION, False),
+        "node-lists": ([BASIC, TEN], jobs(209, 55, _named), ONE_PARTITION, False),
+        "chain": ([BASIC, TEN], jobs(210, 50, _chained), ONE_PARTITION, False),
+        "preempt-cancel": ([BASIC, TEN, *PREEMPTION, "PreemptMode=CANCEL"], jobs(220, 50, _urgent), TIERS, False),
+        "preempt-requeue": ([BASIC, TEN, *PREEMPTION, "PreemptMode=REQUEUE"], jobs(221, 50, _urgent), TIERS, False),
+    }
+
+
+def record(name: str, trace: Trace, folder: Path, port: int) -> None:
+    """Run a trace on a real Slurm in real time, and write NAME.csv and NAME.conf into a folder.
+
+    NAME.starts.csv has when `squeue` expected each waiting job to start, every 10 s.
+    """
+    settings, rows, partitions, reserved = trace
     site = folder / f".{name}"
     shutil.rmtree(site, ignore_errors=True)
     for part in ("state", "log"):
@@ -140,11 +174,14 @@ def record(name: str, folder: Path, port: int) -> None:
     (site / "slurm.conf").write_text("\n".join([*_daemon_lines(site, port), *settings, local, *partitions]) + "\n")
     environment = {**os.environ, "SLURM_CONF": str(site / "slurm.conf")}
     daemons = [_daemon(site, environment, "slurmctld", "-D")]
+    over, said = threading.Event(), list[tuple[float, str]]()
     try:
         time.sleep(3)
         daemons += [_daemon(site, environment, "slurmd", "-D", "-N", f"n{number}") for number in range(NODES)]
         time.sleep(12)
         began = time.time()
+        watcher = threading.Thread(target=_watch, args=(environment, over, said))
+        watcher.start()
         if reserved:
             start = datetime.datetime.fromtimestamp(began + 150).isoformat(timespec="seconds")
             what = f"ReservationName=maint StartTime={start} Duration=3 Nodes=n[0-3] Users=root Flags=MAINT"
@@ -154,8 +191,11 @@ def record(name: str, folder: Path, port: int) -> None:
             _ask(environment, "sbatch", *_arguments(number, row), text=f"#!/bin/sh\nsleep {row['sleep_s']}\n")
         while _ask(environment, "squeue", "-h", "-t", "PD,R,CG,S", "-o", "%i").split():
             time.sleep(5)
+        over.set()
+        watcher.join()
         text = _ask(environment, "scontrol", "-o", "show", "jobs")
     finally:
+        over.set()
         for daemon in reversed(daemons):
             daemon.send_signal(signal.SIGTERM)
     shift, phase, clock, tick = clocks((site / "log" / "slurmctld.log").read_text(), began)
@@ -164,8 +204,26 @@ def record(name: str, folder: Path, port: int) -> None:
         note += f"# reservation maint {150 + shift:.0f} {330 + shift:.0f} n[0-3]\n"
     (folder / f"{name}.conf").write_text(note + "\n".join(told) + "\n")
     write_table(folder / f"{name}.csv", text, rows, began - shift, shift)
+    _write_starts(folder / f"{name}.starts.csv", said, began - shift)
     shutil.rmtree(site, ignore_errors=True)
     print(f"{name}: {len(rows)} jobs recorded", flush=True)
+
+
+def _watch(environment: dict[str, str], over: threading.Event, said: list[tuple[float, str]]) -> None:
+    """Note every 10 s when `squeue` expects the waiting jobs to start."""
+    while not over.wait(10.0):
+        said.append((time.time(), _ask(environment, "squeue", "-h", "-t", "PD", "-o", "%j|%S")))
+
+
+def _write_starts(path: Path, said: list[tuple[float, str]], origin: float) -> None:
+    """Write what `squeue` said as a table with times since `origin`, in seconds; empty: it did not know."""
+    lines = ["moment,job,expected"]
+    for moment, text in said:
+        for name, _, expected in (line.partition("|") for line in text.split()):
+            known = expected not in ("N/A", "Unknown")
+            start = f"{datetime.datetime.fromisoformat(expected).timestamp() - origin:.2f}" if known else ""
+            lines.append(f"{moment - origin:.2f},{name[1:]},{start}")
+    path.write_text("\n".join(lines) + "\n")
 
 
 def _daemon_lines(site: Path, port: int) -> list[str]:
@@ -242,6 +300,7 @@ def clocks(log: str, began: float) -> tuple[float, float, float, float]:
 def write_table(path: Path, text: str, rows: list[Row], origin: float, shift: float) -> None:
     """Write what scontrol says of the jobs as a table, with times since `origin`, in seconds."""
     columns = "job submit start end nodes asked whole limit_min sleep_s partition licences node nice after priority"
+    columns += " state restarts"
     table = []
     for line in text.splitlines():
         fields = dict(re.findall(r"(\w+)=(\S*)", line))
@@ -252,6 +311,7 @@ def write_table(path: Path, text: str, rows: list[Row], origin: float, shift: fl
         )
         row = rows[number] | {"job": number, "start": start, "end": end, "nodes": fields["NodeList"]}
         table.append(row | {"submit": round(rows[number]["submit"] + shift, 2), "priority": fields["Priority"]})
+        table[-1] |= {"state": fields["JobState"], "restarts": fields["Restarts"]}
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, columns.split(), lineterminator="\n")
         writer.writeheader()
@@ -263,7 +323,7 @@ def print_table(folder: Path, *, phases: bool) -> None:
     print("| trace | Slurm, mean wait in s | slurm-backfill | pairs | easy | pairs | conservative | pairs |")
     print("|---|---|---|---|---|---|---|---|")
     apart, order = [], []
-    for path in sorted(folder.glob("*.csv")):
+    for path in sorted(set(folder.glob("*.csv")) - set(folder.glob("*.starts.csv"))):
         real = read_recording(path)
         tries = [real.run(**one) for one in real.phases()] if phases or real.clock is None else [real.run()]
         best = max(tries, key=real.pairs)
@@ -285,7 +345,8 @@ def main() -> None:
     parser.add_argument("--recordings", type=Path, default=FOLDER, metavar="DIR")
     parser.add_argument("--phases", action="store_true", help="try phases also where the clock is known")
     parser.add_argument("--record", type=Path, metavar="DIR")
-    parser.add_argument("--trace", action="append", choices=list(TRACES), help="only these")
+    parser.add_argument("--trace", action="append", choices=list(traces()), help="only these")
+    parser.add_argument("--shift", type=int, default=0, help="draw other jobs")
     parser.add_argument("--parallel", type=int, default=4)
     parser.add_argument("--port", type=int, default=21_000)
     given = parser.parse_args()
@@ -294,9 +355,10 @@ def main() -> None:
             sys.exit("needs root, slurmctld and slurmd (Debian: apt-get install slurm-wlm)")
         given.record.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(given.parallel) as pool:
-            named = given.trace or list(TRACES)
+            drawn = traces(given.shift)
+            named = given.trace or list(drawn)
             ports = (given.port + 100 * number for number in range(len(named)))
-            list(pool.map(lambda name, port: record(name, given.record.resolve(), port), named, ports))
+            list(pool.map(lambda name, port: record(name, drawn[name], given.record.resolve(), port), named, ports))
     print_table(given.record or given.recordings, phases=given.phases)
 
 

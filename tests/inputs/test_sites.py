@@ -15,6 +15,7 @@ from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate import flat
 from batdispatch.inputs.slurm.site import read_folder
+from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.importers import read_log
 from batdispatch.inputs.workloads.node_use import Stay, use_of
 from batdispatch.runs.inputs import platform_for
@@ -206,6 +207,41 @@ NODE = """NodeName=n1 Arch=x86_64 CoresPerSocket=8
    RealMemory=64000 AllocMem=0 State=IDLE
    Partitions=batch
 """
+
+
+QOS = """Name|Priority|GraceTime|Preempt|PreemptMode|MaxWall
+normal|0|00:00:00||cluster|
+high|100|00:00:00|normal,low|cluster|2:00:00
+low|1|00:00:00||requeue|
+"""
+
+
+def test_qualities_of_service_are_those_of_sacctmgr(tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text("NodeName=n1 CPUs=32\nPartitionName=batch Nodes=n1 PreemptMode=CANCEL\n")
+    (tmp_path / "qos.txt").write_text(QOS)
+    head, *lines = (
+        HEAD.replace("Partition", "Partition|QOS"),
+        line(1, "batch|high", "n1", 0),
+        line(2, "batch|gone", "n1", 0),
+    )
+    log = tmp_path / "account.txt"
+    log.write_text("\n".join([head, *lines]) + "\n")
+    compare(log, "easy", slurm=str(tmp_path), out=tmp_path / "out")
+    site = read_platform(tmp_path / "out" / "input" / "platform.xml").machine.site
+    assert site is not None
+    assert {name: (one.priority, one.max_time, one.preempts, one.preempt_mode) for name, one in site.qos.items()} == {
+        "normal": (0, None, [], ""),
+        "high": (100, 7200.0, ["normal", "low"], ""),
+        "low": (1, None, [], "requeue"),
+    }
+    assert site.partitions["batch"].preempt_mode == "cancel"
+    assert [job.extra.get("qos") for job in read_workload(tmp_path / "out" / "input" / "account.json").jobs] == [
+        "high",
+        None,
+    ]
+    (tmp_path / "qos.txt").write_text(QOS + "odd|1\n")
+    with pytest.raises(InputError, match=r"qos.txt, line 5: found 2 fields, expected the 6 of the header"):
+        read_folder(tmp_path)
 
 
 def test_scontrol_is_believed_before_sinfo(tmp_path: Path) -> None:

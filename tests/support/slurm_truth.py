@@ -62,13 +62,16 @@ class Recording(NamedTuple):
         return right / total
 
     def run(self, dispatcher: str = "slurm-backfill", **changes: str) -> dict[str, float]:
-        """Return the start of each job under a dispatcher, in seconds."""
+        """Return the start of each job under a dispatcher, in seconds; of one that was queued again, its last."""
         options = {key: text for key, text in self.options.items() if key == "ordering"}
         if dispatcher == "slurm-backfill":
             known = {"clock": self.clock, "phase": self.phase, "tick": self.tick}
             options = self.options | {key: f"{time:.7g}" for key, time in known.items() if time is not None}
         result = simulate(self.machine, self.tasks, dispatcher, options=options | changes)
-        return result.starts()
+        # As scontrol tells it.
+        return {
+            name.partition("~")[0]: start for name, start in sorted(result.starts().items(), key=lambda one: one[1])
+        }
 
     def phases(self) -> Iterator[dict[str, str]]:
         """Yield phases of the backfill passes and of the clock that may have been."""
@@ -121,7 +124,13 @@ def _task(row: Mapping[str, str], *, whole: bool) -> Task:
 def _machine(conf: SlurmConf, text: str) -> Machine:
     (nodes,) = conf.nodes
     partitions = [
-        Partition(name=one.name, hosts=list(one.nodes), default=one.default, tier=one.priority_tier)
+        Partition(
+            name=one.name,
+            hosts=list(one.nodes),
+            default=one.default,
+            tier=one.priority_tier,
+            preempt_mode=one.preempt_mode,
+        )
         for one in conf.partitions
     ]
     windows = [

@@ -243,10 +243,11 @@ def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None
     """Let jobs ask for what their site gives them. **This changes the workload.**
 
     In partitions of whole nodes they take whole nodes, without a walltime they get the longest of their partition, and
-    a reservation of which nothing is known is forgotten.
+    a reservation or QOS of which nothing is known is forgotten.
     """
     limits = {one.name: one.max_time for one in draft.queues.partitions}
     known = {one.name for one in draft.queues.reservations}
+    levels = {one.name for one in draft.queues.qos}
     for at, job in enumerate(workload.jobs):
         partition, extra = str(job.extra.get("partition", "")), job.extra
         if partition in draft.exclusive and job.request.per_unit is not None and not job.request.whole_nodes:
@@ -255,6 +256,9 @@ def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None
         if "reservation" in extra and known and str(extra["reservation"]) not in known:
             del extra["reservation"]
             report.change("name a reservation of which nothing is known: they run outside of it", job.id)
+        if "qos" in extra and levels and str(extra["qos"]) not in levels:
+            del extra["qos"]
+            report.change("name a QOS of which nothing is known: they have that of jobs that name none", job.id)
         limit = limits.get(partition)
         if limit is not None and math.isinf(job.walltime):
             workload.jobs[at] = msgspec.structs.replace(workload.jobs[at], walltime=limit)

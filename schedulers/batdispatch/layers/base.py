@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Resumption, Stay
 from batdispatch.core.line.dispatcher import Dispatcher, Gap
@@ -32,6 +33,8 @@ class Layer(Dispatcher):
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
         self.inner: Dispatcher = self.make_inner(seed)
+        if self.inner.preempts:
+            raise InputError("the dispatcher inside preempts jobs, which layers cannot do with: use it without a layer")
         #: How many of the ledger's rejections were looked at.
         self._rejections = 0
         # What the session asks of a class, it asks of the dispatcher inside as well.

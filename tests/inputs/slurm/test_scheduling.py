@@ -54,7 +54,6 @@ def test_each_setting_is_understood_approximated_or_ignored(tmp_path: Path) -> N
         "bf_hetjob_prio",
         "FAIR_TREE",
         "PriorityWeightTRES",
-        "PreemptType",
     }
     assert {one.line for one, _, _ in read.readings if one.key.startswith("bf_")} == {4}
 
@@ -62,6 +61,28 @@ def test_each_setting_is_understood_approximated_or_ignored(tmp_path: Path) -> N
 def test_without_accounts_age_and_fair_share_stay_0(tmp_path: Path) -> None:
     text = SITE.replace("slurmdbd", "none")
     assert "age=1000" not in scheduling_of(read_conf(write(tmp_path, text))).options["ordering"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (
+            "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE",
+            {"preempt": "partition", "preempt_mode": "requeue"},
+        ),
+        ("PreemptType=preempt/qos\nPreemptMode=GANG,CANCEL", {"preempt": "qos", "preempt_mode": "cancel"}),
+        ("PreemptType=preempt/none\nPreemptMode=CANCEL", {}),
+        # Slurm's default of PreemptMode is OFF.
+        ("PreemptType=preempt/qos", {}),
+        ("PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG", {}),
+    ],
+)
+def test_who_preempts_whom(tmp_path: Path, lines: str, expected: dict[str, str]) -> None:
+    read = scheduling_of(read_conf(write(tmp_path, lines + "\n")))
+    assert {name: text for name, text in read.options.items() if name != "version"} == expected
+    verdicts = {(one.setting.key, one.verdict) for one in read.readings}
+    assert (("PreemptMode", "ignored") in verdicts) == ("SUSPEND" in lines)
+    assert create("slurm-backfill", read.options).registers_jobs == bool(expected)
 
 
 @pytest.mark.parametrize(

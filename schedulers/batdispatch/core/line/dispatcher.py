@@ -60,6 +60,8 @@ class Dispatcher(ABC):
     #: Whether it plans with timelines that are told which hosts open and close when, and then does with waiting jobs to
     #: which no host is open now.
     plans_openings: ClassVar[bool] = False
+    #: Whether it ends running jobs for others, which no layer can do with.
+    preempts: ClassVar[bool] = False
     #: How long its runs take beside those of others: 2 if it calls a solver, 1 if it plans every waiting job, else 0.
     effort: ClassVar[int] = 0
 

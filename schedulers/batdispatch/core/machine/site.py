@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -44,6 +44,7 @@ MAX_PRIORITY = 2**32 - 2
 
 _BETWEEN = re.compile(r"[\s,]+")
 T = TypeVar("T", bound="Class")
+PreemptMode = Literal["", "off", "cancel", "requeue"]
 
 
 class Class(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -56,6 +57,8 @@ class Class(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     max_nodes: int | None = None
     #: What a job gains by it under an ordering that looks at it.
     priority: int = 0
+    #: What becomes of its jobs if others preempt them; empty: as the dispatcher says, which only `slurm-backfill` does.
+    preempt_mode: PreemptMode = ""
 
 
 class Partition(Class, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,6 +77,8 @@ class Qos(Class, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     #: Whether it is meant by jobs that name none.
     default: bool = False
+    #: Names of those whose jobs its jobs may preempt.
+    preempts: list[str] = []
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

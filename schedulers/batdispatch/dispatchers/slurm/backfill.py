@@ -6,10 +6,11 @@ import math
 from typing import Any, ClassVar
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
 from batdispatch.dispatchers.slurm.backfill_pass import BackfillPass
@@ -17,6 +18,8 @@ from batdispatch.dispatchers.slurm.clocks import MainLoopClock, PassClock
 from batdispatch.dispatchers.slurm.main_loop import MainLoop
 from batdispatch.dispatchers.slurm.options import SlurmOptions
 from batdispatch.dispatchers.slurm.partitions import Partitions
+from batdispatch.dispatchers.slurm.preemption import Preemption
+from batdispatch.layers.base import successor, successor_id
 
 
 class SlurmBackfill(PlanningQueue):
@@ -46,8 +49,9 @@ class SlurmBackfill(PlanningQueue):
         - A pass reserves nothing for jobs behind the last one that fits now, since nobody could tell.
         - Partitions, qualities of service, arrays and advance reservations are enforced before the dispatcher sees a
           job, as for every dispatcher.
-        - Left out: preemption, gang scheduling, requeueing, heterogeneous jobs, topology plugins, limits of
-          associations.
+        - A job that is preempted ends at once, without a time of grace. With `preempt_mode=requeue` a job is registered
+          that continues it, and starts from the beginning. No job is suspended.
+        - Left out: gang scheduling, heterogeneous jobs, topology plugins, limits of associations.
     References:
         [1] SchedMD: Scheduling Configuration Guide, https://slurm.schedmd.com/sched_config.html; slurm.conf,
             https://slurm.schedmd.com/slurm.conf.html; Multifactor Priority Plugin,
@@ -71,6 +75,8 @@ class SlurmBackfill(PlanningQueue):
         if self.options.conf:
             # Whoever decides reads no files: the commands do, before they make a dispatcher.
             raise InputError("option conf is read by batdispatch's commands and functions, and only there")
+        # What the session and layers ask of a class.
+        self.registers_jobs = self.preempts = self.options.preempt != "none"  # type: ignore[misc]
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
@@ -85,8 +91,20 @@ class SlurmBackfill(PlanningQueue):
         #: Jobs for whose successors hosts were held when it decided last.
         self._holders: frozenset[str] = frozenset()
         self.passes = self.backfilled = 0
+        self._preemption: Preemption | None = None
+        if options.preempt != "none":
+            by, mode = options.preempt, options.preempt_mode
+            self._preemption = Preemption(ledger, by, mode, self.choose, self._partitions)
+        #: By id of a job that was queued again: its job as it came and how often it was, its place in the queue, and
+        #: when it is looked at again, s.
+        self._again: dict[str, tuple[Job, int]] = {}
+        self._ranks: dict[str, int] = {}
+        self._not_before: dict[str, float] = {}
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
+        if job.id in self._ranks:
+            rank = self._ranks.pop(job.id)
+            job = ledger.amend(job, submission=self._again[job.id][0].submission, rank=rank)
         super().on_submit(ledger, job)
         self._ask()
 
@@ -97,6 +115,31 @@ class SlurmBackfill(PlanningQueue):
         super().on_end(ledger, stay)
         self.ends.remove(stay.job.id)
         self._ask()
+        if self._preemption is not None and stay.job.id in self._preemption.ending:
+            self._main_clock.hurry()
+            if self._preemption.ending.pop(stay.job.id):
+                self._queue_again(ledger, stay)
+
+    def _queue_again(self, ledger: Ledger, stay: Stay) -> None:
+        """Register a job anew that was ended for another one, unless it ended by itself at the same moment."""
+        if stay.state is not JobState.COMPLETED_KILLED:
+            return
+        first, count = self._again.pop(stay.job.id, (stay.job, 0))
+        again = successor(
+            ledger,
+            first,
+            stay.job,
+            successor_id(ledger, first, count + 1),
+            walltime=first.walltime,
+            profile=first.profile,
+            extra={},
+        )
+        self._again[again.id] = (first, count + 1)
+        self._ranks[again.id] = stay.rank
+        if self.options.requeue_delay:
+            self._not_before[again.id] = ledger.now + self.options.requeue_delay
+            ledger.wake_at(self._not_before[again.id])
+        ledger.register_job(again)
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
         turns = self.prospects.turns
@@ -108,7 +151,7 @@ class SlurmBackfill(PlanningQueue):
         self._head_asked = self._pass_asked = True
 
     def decide(self, ledger: Ledger) -> None:
-        if self.correct(self.ends) or self._hold_is_over(ledger):
+        if self.correct(self.ends) or self._hold_is_over(ledger) or self._delay_is_over(ledger):
             self._ask()
         self.fresh = []
         if not self.waiting:
@@ -127,12 +170,21 @@ class SlurmBackfill(PlanningQueue):
         before, self._holders = self._holders, frozenset(ledger.holds)
         return bool(self.waiting) and not before <= self._holders
 
+    def _delay_is_over(self, ledger: Ledger) -> bool:
+        """Return whether jobs that were queued again may be looked at from now on."""
+        over = [name for name, moment in self._not_before.items() if moment <= ledger.now + TOLERANCE]
+        for name in over:
+            del self._not_before[name]
+        return bool(over)
+
     def _run_main_loop(self, ledger: Ledger) -> None:
         due = self._main_clock.due(ledger, whole=not self._head_asked)
         if due == "no":
             return
         most = None if due == "whole" else self.options.queue_depth
-        loop = MainLoop(ledger, self.choose, self._partitions, licenses_hold_up=self.options.licenses)
+        loop = MainLoop(
+            ledger, self.choose, self._partitions, licenses_hold_up=self.options.licenses, preemption=self._preemption
+        )
         started = loop.run(self.in_order(ledger), most)
         self.forget_started(started)
         self._head_asked, self._whole_asked = False, loop.stopped
@@ -143,7 +195,9 @@ class SlurmBackfill(PlanningQueue):
         """Start the jobs that may run ahead."""
         self.passes += 1
         self._pass_asked = False
-        made = BackfillPass(ledger, self.options, self.choose, list(self.ends), self.booked, self._partitions)
+        made = BackfillPass(
+            ledger, self.options, self.choose, list(self.ends), self.booked, self._partitions, self._preemption
+        )
         started = made.run(self.in_order(ledger))
         self.reserved = made.reserved
         self.forget_started(started)
@@ -156,7 +210,10 @@ class SlurmBackfill(PlanningQueue):
                 self._pass_clock.due(ledger)
 
     def in_order(self, ledger: Ledger) -> list[Job]:
-        return self._partitions.in_order(super().in_order(ledger))
+        jobs = super().in_order(ledger)
+        if self._not_before:
+            jobs = [job for job in jobs if job.id not in self._not_before]
+        return self._partitions.in_order(jobs)
 
     def idle_until(self, ledger: Ledger) -> float:
         if not self.predictions.sure:

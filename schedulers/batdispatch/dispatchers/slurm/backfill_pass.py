@@ -14,9 +14,10 @@ from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.moments import end_of
-from batdispatch.dispatchers.slurm.main_loop import lacks_licence
+from batdispatch.dispatchers.slurm.main_loop import lacks_licence, takes_whole_nodes
 from batdispatch.dispatchers.slurm.options import SlurmOptions
 from batdispatch.dispatchers.slurm.partitions import Partitions
+from batdispatch.dispatchers.slurm.preemption import Preemption
 from batdispatch.dispatchers.slurm.reserved_licences import ReservedLicences
 from batdispatch.dispatchers.slurm.reserved_nodes import ReservedNodes
 from batdispatch.dispatchers.slurm.will_run import Chooser, RunningJobs, WillRun
@@ -38,6 +39,7 @@ class BackfillPass:
         running: RunningJobs,
         booked: Callable[[Job], float],
         partitions: Partitions,
+        preemption: Preemption | None = None,
     ) -> None:
         self.reserved: dict[str, float] = {}
         self.stopped = False
@@ -45,6 +47,7 @@ class BackfillPass:
         self._options = options
         self._booked = booked
         self._partitions = partitions
+        self._preemption = preemption
         clock = options.clock
         self._will_run = WillRun(ledger, choose, running, options.end_window, options.window_linear, clock)
         there = ledger.machine.compute & ~ledger.unavailable
@@ -62,7 +65,8 @@ class BackfillPass:
     def run(self, jobs: Sequence[Job]) -> list[Job]:
         """Start the jobs that may run ahead, and return them."""
         started: list[Job] = []
-        candidates = self._ledger.space.fitting(self._ledger.free, jobs)[::-1]
+        fitting = self._ledger.space.fitting(self._ledger.free, jobs) if self._preemption is None else jobs
+        candidates = list(fitting[::-1])
         for job in jobs:
             while candidates and not self._may_start(candidates[-1]):
                 candidates.pop()
@@ -81,6 +85,8 @@ class BackfillPass:
     def _may_start(self, job: Job) -> bool:
         """Return whether a job could start now as far as is reserved by now: False only if it surely cannot."""
         ledger = self._ledger
+        if self._preemption is not None and self._preemption.candidates(job):
+            return True
         hosts, _ = self._available(job, ledger.now, end_of(ledger.now, self._booked(job)))
         return ledger.space.fits(ledger.space.only(ledger.free, hosts), job)
 
@@ -108,18 +114,31 @@ class BackfillPass:
                 if not counted:
                     counted = True
                     self._tried += 1
-                found = self._will_run.first(job, hosts, now_only=now_only)
+                found = self._first(job, hosts, now_only=now_only)
             if found is not None:
-                begin, place = max(found[0], start), found[1]
-                if begin <= now:
+                begin, place, preempts = max(found[0], start), *found[1:]
+                if begin <= now and not preempts:
                     self._start(job, place, end_of(now, length))
                     return True
+                if preempts and self._preemption is not None and begin <= now:
+                    self._preemption.preempt(job, hosts)
+                    later = 0.0
                 if not (start < later < begin):
                     later = self._reserve(job, place, begin, end_of(begin, length), now_only)
             if now_only or later <= start:
                 return False
             start = later
         return False
+
+    def _first(self, job: Job, hosts: int, *, now_only: bool) -> tuple[float, Place, bool] | None:
+        """Return when and where a job could start, and whether running jobs must give way to it; None: never."""
+        preemption = self._preemption
+        gone = [] if preemption is None else preemption.candidates(job)
+        found = self._will_run.first(job, hosts, now_only=now_only or bool(gone))
+        if found is None and preemption is not None and gone:
+            found = self._will_run.without(gone, preemption.without(gone)).first(job, hosts, now_only=now_only)
+            return None if found is None else (*found, True)
+        return None if found is None else (*found, False)
 
     def _available(self, job: Job, start: float, end: float) -> tuple[int, float]:
         """Return the hosts that a job may have all the time, and when to look again (0: never)."""
@@ -149,7 +168,7 @@ class BackfillPass:
         ledger.start(job, place)
         self._will_run.started(ledger.running[job.id], end)
         self._take_licences(job, 0.0, end)
-        if ledger.machine.exclusive or job.request.per_unit is None or job.request.whole_nodes:
+        if takes_whole_nodes(ledger, job):
             self._nodes.add(place.allocation.mask, ledger.now, end)
 
     def _reserve(self, job: Job, place: Place, begin: float, end: float, now_only: bool) -> float:

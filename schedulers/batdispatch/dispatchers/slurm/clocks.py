@@ -47,6 +47,12 @@ class MainLoopClock:
         self._alarm = Alarm()
         #: The moment for which a call was asked, s, while something is to be done then.
         self._awaited = math.inf
+        #: Whether the loop runs at the next call, whatever the clock says.
+        self._at_once = False
+
+    def hurry(self) -> None:
+        """Let the loop run at once: Slurm does so when a job has ended that was preempted."""
+        self._at_once = True
 
     def forget(self) -> None:
         """Note that there is nothing left to be done at the moment for which a call was asked."""
@@ -61,7 +67,8 @@ class MainLoopClock:
 
         If the loop is to run now, it counts as run. `whole`: only a run for the whole queue is waited for.
         """
-        if not self._tick:
+        if not self._tick or self._at_once:
+            self._at_once = False
             return "head"
         now = min(ledger.now, self._awaited)
         passed = math.floor((now - self._last_full) / self._full + 1e-9)

@@ -13,6 +13,7 @@ from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.dispatchers.slurm.partitions import Partitions
+from batdispatch.dispatchers.slurm.preemption import Preemption
 
 
 class MainLoop:
@@ -20,7 +21,7 @@ class MainLoop:
 
     A job that does not fit lets no further job of its partition start, nor any job on nodes of that partition. A job
     that names its nodes keeps only these nodes from the others. A job that lacks a licence keeps nothing, nor does one
-    that would not fit even if all nodes that are left were idle.
+    that would not fit even if all nodes that are left were idle, unless it waits for one of them that it cannot share.
 
     Attributes:
         stopped: whether jobs were left that the loop did not look at.
@@ -33,12 +34,14 @@ class MainLoop:
         partitions: Partitions,
         *,
         licenses_hold_up: bool = False,
+        preemption: Preemption | None = None,
     ) -> None:
         self.stopped = False
         self._ledger = ledger
         self._choose = choose
         self._partitions = partitions
         self._licenses_hold_up = licenses_hold_up
+        self._preemption = preemption
         #: Mask of the hosts that are left for the jobs to come.
         self._open = ledger.machine.compute & ~ledger.unavailable
         self._failed: set[str] = set()
@@ -74,12 +77,32 @@ class MainLoop:
         place = self._choose(free, job) if ledger.space.fits(free, job) else None
         if place is not None:
             ledger.start(job, place)
+        elif self._preemption is not None:
+            # Whoever is preempted has not ended yet: until then, the job holds up others as any that does not fit.
+            self._preemption.preempt(job, self._open)
         return place is not None
 
     def _is_busy(self, job: Job) -> bool:
-        """Return whether a job would fit on the hosts that are left, were they idle; if not, it holds up nobody."""
+        """Return whether a job waits for nodes that are left, and so holds up others.
+
+        It does if it would fit were they idle. Otherwise it does if one of them is in use and not to be shared.
+        """
         space = self._ledger.space
-        return space.fits(space.only(space.whole(), self._open), job)
+        return space.fits(space.only(space.whole(), self._open), job) or bool(self._closed_to(job) & self._open)
+
+    def _closed_to(self, job: Job) -> int:
+        """Return the mask of nodes in use that a job cannot share, apart from how much is free on them."""
+        ledger, ending, hosts = self._ledger, self._preemption.ending if self._preemption else (), 0
+        whole = takes_whole_nodes(ledger, job)
+        for stay in ledger.running.values():
+            if whole or stay.job.id in ending or takes_whole_nodes(ledger, stay.job):
+                hosts |= stay.allocation.mask
+        return hosts
+
+
+def takes_whole_nodes(ledger: Ledger, job: Job) -> bool:
+    """Return whether a job shares its nodes with nobody."""
+    return ledger.machine.exclusive or job.request.per_unit is None or job.request.whole_nodes
 
 
 def lacks_licence(ledger: Ledger, job: Job) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -43,6 +43,11 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     version: Take the defaults of this version of Slurm.
     conf: Read the options from this slurm.conf; those that are given beside it go first. `batdispatch slurm-conf FILE`
         lists what is understood.
+    preempt: Let jobs of a partition with a larger tier preempt those of others (`partition`), or jobs of a quality of
+        service those of others that it names (`qos`); `none`: no job is preempted (PreemptType).
+    preempt_mode: What becomes of a preempted job whose partition or quality of service does not say it: `cancel`,
+        `requeue` or `off` (PreemptMode). No job can be suspended here.
+    requeue_delay: Let a preempted job wait for this many seconds before it is looked at again.
     licenses: Reserve licences as well as nodes in a backfill pass, and let a job that lacks one hold up the main loop
         (bf_licenses).
     """
@@ -68,6 +73,9 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     window_linear: Seconds = 0.0
     version: Annotated[str, msgspec.Meta(pattern=r"^\d{2}\.\d{2}(\.\d{1,2})?$")] = "22.05"
     conf: str = ""
+    preempt: Literal["none", "partition", "qos"] = "none"
+    preempt_mode: Literal["off", "cancel", "requeue"] = "requeue"
+    requeue_delay: Seconds = 121.0
     licenses: bool = False
 
     @property

@@ -11,7 +11,7 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from batdispatch.core.hosts.allocation import Place
@@ -50,6 +50,14 @@ class WillRun:
         self._running = running
         #: What is free once the first 0, 1, 2, ... running jobs have ended, as far as it was asked for.
         self._frees: list[Any] = [ledger.free]
+
+    def without(self, stays: Sequence[Stay], free: Any) -> WillRun:
+        """Return the same test, as if some running jobs had ended already and left so much free."""
+        gone = {stay.job.id for stay in stays}
+        left = [entry for entry in self._running if entry[2].job.id not in gone]
+        test = WillRun(self._ledger, self._choose, left, self._width, self._linear, self._clock)
+        test._frees = [free]
+        return test
 
     def started(self, stay: Stay, end: float) -> None:
         """Note that a job was started, and when it is expected to end, in seconds."""

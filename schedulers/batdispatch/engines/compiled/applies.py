@@ -112,6 +112,8 @@ def _of_machine(machine: Machine, dispatcher: Dispatcher) -> str | None:
         return "the hosts of the platform state capacities, kernels count whole hosts"
     if machine.licences:
         return "the platform has licences, kernels count whole hosts"
+    if isinstance(dispatcher, SlurmBackfill) and dispatcher.options.preempt != "none":
+        return "the kernel of slurm-backfill preempts no job"
     if isinstance(dispatcher, SlurmBackfill) and any(WEIGHT_PROPERTY in host.properties for host in machine.hosts):
         return "hosts have weights, and kernels know none"
     return None

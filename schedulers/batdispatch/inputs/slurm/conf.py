@@ -15,6 +15,7 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
+from batdispatch.core.machine.site import PreemptMode
 from batdispatch.inputs.slurm.keys import ENTRIES, GENERAL
 from batdispatch.inputs.slurm.lines import ConfLines
 from batdispatch.inputs.slurm.settings import Setting, Settings
@@ -75,8 +76,8 @@ class PartitionLine(Entry, frozen=True, kw_only=True):
     priority_job_factor: int
     #: In capitals: NO, EXCLUSIVE, FORCE, YES, the last two perhaps with ``:N``.
     oversubscribe: str
-    #: In capitals; empty: the cluster's.
-    preempt_mode: str
+    #: What becomes of preempted jobs; empty: what the cluster's says.
+    preempt_mode: PreemptMode
 
 
 class SlurmConf(msgspec.Struct, frozen=True, kw_only=True):
@@ -269,7 +270,7 @@ def _partition(entry: Entry, names: tuple[str, ...], sets: Mapping[str, tuple[st
         priority_tier=_get(told, "PriorityTier", Setting.whole, priority),
         priority_job_factor=_get(told, "PriorityJobFactor", Setting.whole, priority),
         oversubscribe=_get(told, "OverSubscribe", _capitals, _get(told, "Shared", _capitals, "NO")),
-        preempt_mode=_get(told, "PreemptMode", _capitals, ""),
+        preempt_mode=_get(told, "PreemptMode", Setting.preempt_mode, ""),
     )
 
 

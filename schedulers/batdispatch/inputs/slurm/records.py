@@ -1,10 +1,12 @@
-"""What ``scontrol show node|partition|reservation`` and ``sinfo`` print: records of settings, as slurm.conf has them.
+"""What ``scontrol show node|partition|reservation``, ``sinfo`` and ``sacctmgr show qos`` print.
+
+These are records of settings, as slurm.conf has them.
 
 What Slurm prints as ``(null)``, ``N/A`` or ``NONE`` is left out.
 
 References:
     Slurm documentation, scontrol(1), https://slurm.schedmd.com/scontrol.html; sinfo(1),
-    https://slurm.schedmd.com/sinfo.html.
+    https://slurm.schedmd.com/sinfo.html; sacctmgr(1), https://slurm.schedmd.com/sacctmgr.html.
 """
 
 from __future__ import annotations
@@ -43,6 +45,31 @@ def is_sinfo(text: str) -> bool:
     """Return whether a text is what ``sinfo`` prints, with a header that names partitions or nodes."""
     header = text.lstrip().partition("\n")[0].lower().split()
     return "nodelist" in header and "partition" in header
+
+
+def is_qos(text: str) -> bool:
+    """Return whether a text is what ``sacctmgr --parsable2 show qos`` prints."""
+    header = text.lstrip().partition("\n")[0].lower().split("|")
+    return "name" in header and "priority" in header
+
+
+def qos_records(text: str, source: str) -> Iterator[Settings]:
+    """Yield a record for each quality of service.
+
+    Raises:
+        InputError: a line has not as many fields as the header, or no name.
+    """
+    lines = [(number, line.split("|")) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    names = lines[0][1]
+    for number, fields in lines[1:]:
+        record = _settings(zip(names, fields, strict=False), source, number)
+        if len(fields) != len(names) or "name" not in record:
+            raise InputError(
+                f"found {len(fields)} fields, expected the {len(names)} of the header, with a name",
+                source=source,
+                place=f"line {number}",
+            )
+        yield record
 
 
 def scontrol_records(text: str, source: str) -> Iterator[Settings]:

@@ -125,9 +125,11 @@ _PRIORITIES = {
 _ACCOUNTED = ("priorityweightage", "priorityweightfairshare")
 
 
+_PREEMPTION = ("preempttype", "preemptmode")
+_PREEMPTS = {"preempt/partition_prio": "partition", "preempt/qos": "qos"}
 PARAMETERS_KEY = "schedulerparameters"
 #: Settings that say how jobs are scheduled, in small letters.
-SCHEDULING = frozenset({PARAMETERS_KEY, "prioritytype", "priorityflags", *_PRIORITIES})
+SCHEDULING = frozenset({PARAMETERS_KEY, "prioritytype", "priorityflags", *_PRIORITIES, *_PREEMPTION})
 
 
 def with_conf(dispatcher: str, options: dict[str, str]) -> tuple[str, dict[str, str]]:
@@ -180,6 +182,7 @@ def scheduling_of(conf: SlurmConf, version: str = DEFAULT_VERSION) -> Scheduling
         readings.append(Interpretation(general["prioritytype"], "understood", f"ordering={kind.rpartition('/')[2]}"))
     if kind.lower() == "priority/multifactor":
         options["ordering"] = f"multifactor[{','.join(f'{name}={value}' for name, value in inside.items())}]"
+    readings.extend(_read_preemption(conf, options))
     readings.extend(_read_plugins(conf))
     return Scheduling(options, tuple(sorted(readings, key=lambda one: (one.setting.source, one.setting.line))))
 
@@ -221,6 +224,23 @@ def _read_flags(setting: Setting, inside: dict[str, str]) -> list[Interpretation
     return found
 
 
+def _read_preemption(conf: SlurmConf, options: dict[str, str]) -> list[Interpretation]:
+    """Add who preempts whom to the options, and return what became of the settings about it."""
+    kind, mode = (conf.general.get(key) for key in _PREEMPTION)
+    by = "" if kind is None else _PREEMPTS.get(kind.value.lower(), "")
+    what = "off" if mode is None else mode.preempt_mode()
+    if by and what != "off":
+        options |= {"preempt": by} | ({"preempt_mode": what} if what else {})
+    suspends = mode is not None and "SUSPEND" in mode.value.upper()
+    found = [] if kind is None else [Interpretation(kind, "understood", f"preempt={by or 'none'}")]
+    if kind is not None and suspends:
+        found = [Interpretation(kind, "ignored", "no job can be suspended here, so none is preempted")]
+    if mode is not None:
+        meaning = "no job can be suspended here" if suspends else f"preempt_mode={what or 'requeue'}"
+        found.append(Interpretation(mode, "ignored" if suspends else "understood", meaning))
+    return found
+
+
 def _read_plugins(conf: SlurmConf) -> list[Interpretation]:
     """Return what became of the settings that choose Slurm's plugins for scheduling.
 
@@ -237,19 +257,9 @@ def _read_plugins(conf: SlurmConf) -> list[Interpretation]:
             if setting.value.lower() not in known:
                 raise setting.error(f"{setting.key} is {setting.value[:40]!r}: {note}")
             found.append(Interpretation(setting, "understood", "what slurm-backfill does"))
-    for key, note in (
-        ("preempttype", "no job is preempted"),
-        ("preemptmode", "no job is preempted"),
-        ("topologyplugin", "nodes are taken as without a topology"),
-    ):
-        setting = conf.general.get(key)
-        if setting is not None:
-            none = setting.value.lower() in (
-                "preempt/none",
-                "off",
-                "topology/none",
-                "topology/default",
-                "topology/flat",
-            )
-            found.append(Interpretation(setting, "understood" if none else "ignored", note))
+    setting = conf.general.get("topologyplugin")
+    if setting is not None:
+        none = setting.value.lower() in ("topology/none", "topology/default", "topology/flat")
+        note = "nodes are taken as without a topology"
+        found.append(Interpretation(setting, "understood" if none else "ignored", note))
     return found

@@ -8,6 +8,7 @@ from typing import NamedTuple, NoReturn
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import expand
+from batdispatch.core.machine.site import PreemptMode
 from batdispatch.inputs.workloads.slurm_texts import read_limit, split_list
 
 #: How Slurm writes yes and no.
@@ -96,6 +97,12 @@ class Setting(NamedTuple):
         if not (math.isfinite(number) and number >= 0):
             self.refuse("a number, at least 0")
         return number
+
+    def preempt_mode(self) -> PreemptMode:
+        """Return what becomes of preempted jobs; nothing that this package simulates can suspend one: ``off``."""
+        told = self.value.upper().split(",")
+        modes: tuple[PreemptMode, ...] = ("off", "cancel", "requeue")
+        return next((mode for mode in modes if mode.upper() in told), "off" if "SUSPEND" in told else "")
 
     def words(self) -> tuple[str, ...]:
         """Return the parts between commas that stand in no brackets."""

@@ -16,12 +16,12 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import fold
 from batdispatch.core.machine.machine import WEIGHT_PROPERTY
-from batdispatch.core.machine.site import Partition, QueuesProperty, Window
+from batdispatch.core.machine.site import Partition, PreemptMode, Qos, QueuesProperty, Window
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.sites import Inference, SiteDraft, SiteNode, amounts_text, unused_together
 from batdispatch.inputs.slurm.conf import SlurmConf, read_conf, read_gres_setting
 from batdispatch.inputs.slurm.lines import ConfLines
-from batdispatch.inputs.slurm.records import is_scontrol, is_sinfo, scontrol_records, sinfo_records
+from batdispatch.inputs.slurm.records import is_qos, is_scontrol, is_sinfo, qos_records, scontrol_records, sinfo_records
 from batdispatch.inputs.slurm.settings import Setting, Settings
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import NodeUse
@@ -30,10 +30,11 @@ T = TypeVar("T")
 #: Longest file that is read, in bytes.
 _MOST = 1 << 26
 _NOBODY: tuple[str, ...] = ()
+_UNSAID: PreemptMode = ""
 CONF, GRES = "slurm.conf", "gres.conf"
 KNOWN_FILES = (
     "expected slurm.conf, gres.conf, or what `scontrol show node`, `scontrol show partition`, `scontrol show "
-    "reservation` or `sinfo` print"
+    "reservation`, `sinfo` or `sacctmgr --parsable2 show qos` print"
 )
 
 
@@ -46,6 +47,7 @@ class SlurmFolder(msgspec.Struct):
         nodes: records of nodes by name, the one that is believed first coming first.
         partitions: records of partitions by name, likewise.
         reservations: records.
+        qos: records.
         remarks: what is not as it should be, a sentence each.
     """
 
@@ -54,6 +56,7 @@ class SlurmFolder(msgspec.Struct):
     nodes: dict[str, list[Settings]] = {}
     partitions: dict[str, list[Settings]] = {}
     reservations: list[Settings] = []
+    qos: list[Settings] = []
     remarks: list[str] = []
 
     @property
@@ -93,6 +96,8 @@ def read_folder(path: Path) -> SlurmFolder:
                 _add(found, record)
         elif is_sinfo(text):
             late += sinfo_records(text, str(file))
+        elif is_qos(text):
+            found.qos += qos_records(text, str(file))
         elif file.name != GRES and file.resolve() not in included:
             found.remarks.append(f"{file}: left alone, {KNOWN_FILES}")
     _add_conf(found)
@@ -197,7 +202,7 @@ def draft_of_folder(found: SlurmFolder, use: NodeUse, clock: Clock, origin: floa
         warnings.append(f"jobs of the log ran on {','.join(fold(strangers))}, which {found.path} does not describe")
     partitions = [_partition(name, told, found) for name, told in sorted(found.partitions.items())]
     windows, notes = _windows(found.reservations, clock, origin)
-    queues = QueuesProperty(partitions=partitions, reservations=windows)
+    queues = QueuesProperty(partitions=partitions, qos=list(map(_qos, found.qos)), reservations=windows)
     return SiteDraft(
         nodes=sorted(nodes, key=lambda node: node.name),
         queues=queues,
@@ -256,6 +261,21 @@ def _partition(name: str, told: Sequence[Settings], found: SlurmFolder) -> Parti
         max_nodes=_first(told, ("maxnodes",), Setting.whole_or_none, None),
         priority=_first(told, ("priorityjobfactor", "priority"), Setting.whole, 1),
         tier=_first(told, ("prioritytier", "priority"), Setting.whole, 1),
+        preempt_mode=_first(told, ("preemptmode",), Setting.preempt_mode, _UNSAID),
+    )
+
+
+def _qos(told: Settings) -> Qos:
+    name = told["name"].value
+    longest = _first([told], ("maxwall",), Setting.seconds, math.inf)
+    return Qos(
+        name=name,
+        # What Slurm gives to jobs that name none.
+        default=name == "normal",
+        max_time=None if math.isinf(longest) else longest,
+        priority=_first([told], ("priority",), Setting.whole, 0),
+        preempts=list(_first([told], ("preempt",), Setting.words, _NOBODY)),
+        preempt_mode=_first([told], ("preemptmode",), Setting.preempt_mode, _UNSAID),
     )
 
 
@@ -326,6 +346,8 @@ def _inferences(nodes: Sequence[SiteNode], found: SlurmFolder, windows: Sequence
         lines.append(Inference(f"{','.join(fold(names))}: {offer or 'whole nodes'}{having}", source, "sure"))
     for name, told in sorted(found.partitions.items()):
         lines.append(Inference(f"partition {name} has {len(told[0]['nodes'].hosts()):,} nodes", _source(told), "sure"))
+    for record in found.qos:
+        lines.append(Inference(f"QOS {record['name'].value}", "sacctmgr show qos", "sure"))
     for window in windows:
         lines.append(Inference(f"reservation {window.name}", "scontrol show reservation", "sure"))
     return lines

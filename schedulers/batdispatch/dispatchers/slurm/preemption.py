@@ -1,0 +1,131 @@
+"""Which running jobs give way to a waiting one: Slurm's preemption by partitions and by qualities of service.
+
+References:
+    Slurm 22.05, `find_preemptable_jobs` in preempt/partition_prio and preempt/qos, `_run_now` in
+    select/cons_common/job_test.c, `_preempt_jobs` in node_scheduler.c; Slurm documentation, Preemption,
+    https://slurm.schedmd.com/preempt.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.site import Site
+from batdispatch.dispatchers.slurm.partitions import Partitions
+from batdispatch.dispatchers.slurm.will_run import Chooser
+
+#: Seconds during which no more jobs are ended for a job, since those that it preempted may not have ended yet: Slurm's
+#: default KillWait and MessageTimeout.
+_PATIENCE = 40.0
+#: How often candidates are put in another order, so that fewer of them end (Slurm's default preempt_reorder_count).
+_REORDERINGS = 1
+
+
+class Preemption:
+    """Ends jobs for others that may preempt them.
+
+    Attributes:
+        ending: ids of the jobs that were to end for others -> whether they are queued again.
+    """
+
+    def __init__(self, ledger: Ledger, by: str, mode: str, choose: Chooser, partitions: Partitions) -> None:
+        """Begin with nobody preempted.
+
+        Args:
+            ledger: the cluster.
+            by: ``partition`` or ``qos``.
+            mode: what becomes of a preempted job whose partition or quality of service does not say it.
+            choose: says where a job goes.
+            partitions: of the machine.
+        """
+        self.ending: dict[str, bool] = {}
+        self._ledger = ledger
+        self._by_qos = by == "qos"
+        self._mode = mode
+        self._choose = choose
+        self._partitions = partitions
+        #: When jobs were ended last for a job, by its id, s.
+        self._asked: dict[str, float] = {}
+
+    def candidates(self, job: Job) -> list[Stay]:
+        """Return the running jobs that a waiting one may preempt, those first that are preempted rather."""
+        site = self._ledger.site
+        if site is None:
+            return []
+        hosts = self._partitions.hosts(self._partitions.name(job))
+        found = [
+            stay
+            for stay in self._ledger.running.values()
+            if stay.allocation.mask & hosts and stay.job.id not in self.ending and self._yields(site, job, stay.job)
+        ]
+        return sorted(found, key=lambda stay: (self._level(site, stay.job), stay.allocation.size, stay.rank))
+
+    def _yields(self, site: Site, job: Job, running: Job) -> bool:
+        if self._mode_of(site, running) == "off":
+            return False
+        if not self._by_qos:
+            return self._partitions.tier(running) < self._partitions.tier(job)
+        own, other = site.qos_of(job), site.qos_of(running)
+        return own is not None and other is not None and other.name in own.preempts
+
+    def _mode_of(self, site: Site, running: Job) -> str:
+        kind = site.qos_of(running) if self._by_qos else site.partition_of(running)
+        return (kind.preempt_mode if kind is not None else "") or self._mode
+
+    def _level(self, site: Site, running: Job) -> int:
+        if not self._by_qos:
+            return self._partitions.tier(running)
+        qos = site.qos_of(running)
+        return 0 if qos is None else qos.priority
+
+    def without(self, stays: Iterable[Stay]) -> Any:
+        """Return what would be free without some running jobs."""
+        free = self._ledger.free
+        for stay in stays:
+            free = self._ledger.space.give(free, stay.job, stay.allocation)
+        return free
+
+    def preempt(self, job: Job, hosts: int) -> bool:
+        """End jobs so that a waiting one can start on hosts of a mask; return whether jobs end, or ended shortly."""
+        victims = self._victims(job, hosts, self.candidates(job))
+        now = self._ledger.now
+        if not victims or now - self._asked.get(job.id, -_PATIENCE) < _PATIENCE:
+            return bool(victims)
+        self._asked[job.id] = now
+        site = self._ledger.site
+        assert site is not None
+        for stay in victims:
+            self.ending[stay.job.id] = self._mode_of(site, stay.job) == "requeue"
+        self._ledger.kill(stay.job for stay in victims)
+        return True
+
+    def _victims(self, job: Job, hosts: int, candidates: list[Stay]) -> list[Stay]:
+        """Return the jobs that end for a waiting one, of candidates in order; none if it could not start even then.
+
+        Candidates are taken away one by one until the job fits. Then they are put in the order of how many of the
+        job's nodes they have, the one that was taken away last first, and all begins anew.
+        """
+        for attempt in range(_REORDERINGS + 2):
+            count, mask = self._fewest(job, hosts, candidates)
+            if not count:
+                return []
+            used, last = candidates[: count - 1], candidates[count - 1]
+            if attempt > _REORDERINGS or len(candidates) <= attempt + 1:
+                break
+            used.sort(key=lambda stay: -(stay.allocation.mask & mask).bit_count())
+            candidates = [last, *used, *candidates[count:]]
+        return [stay for stay in candidates[:count] if stay.allocation.mask & mask]
+
+    def _fewest(self, job: Job, hosts: int, candidates: list[Stay]) -> tuple[int, int]:
+        """Return how many candidates must end for a job, and the mask of the nodes that it then has; 0: all do not."""
+        space, free = self._ledger.space, self._ledger.free
+        for count, stay in enumerate(candidates, 1):
+            free = space.give(free, stay.job, stay.allocation)
+            allowed = space.only(free, hosts)
+            place = self._choose(allowed, job) if space.fits(allowed, job) else None
+            if place is not None:
+                return count, place.allocation.mask
+        return 0, 0

@@ -1,0 +1,186 @@
+"""Slurm's preemption: who gives way to whom by hand, and that nothing is lost on random machines."""
+
+import os
+from collections import defaultdict
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.site import Partition, Qos, QueuesProperty
+from simulating import Result, Row, Task, simulate
+
+SEVERAL = settings(
+    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "60")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+AT_ONCE = {"tick": "0", "batch_delay": "0", "resolution": "0", "end_window": "0", "requeue_delay": "0"}
+LOW = Partition(name="low", hosts=["n[0-3]"], default=True)
+HIGH = Partition(name="high", hosts=["n[1-3]"], tier=5)
+
+
+def machine(*partitions: Partition, qos: tuple[Qos, ...] = (), cores: int = 0) -> Machine:
+    told = msgspec.json.encode(QueuesProperty(partitions=list(partitions), qos=list(qos))).decode()
+    properties = {"queues": told} | ({"capacity": f"core={cores}"} if cores else {})
+    return Machine([Host(id=number, name=f"n{number}", properties=properties) for number in range(4)])
+
+
+def task(name: str, submission: float, units: int, runtime: float, cores: bool = False, **extra: Any) -> Task:
+    return Task(name, submission, units, runtime, runtime + 20, {"core": 1} if cores else None, extra=extra)
+
+
+def run(site: Machine, *tasks: Task, **options: str) -> Result:
+    return simulate(site, tasks, "slurm-backfill", options={**AT_ONCE, "preempt": "partition", **options})
+
+
+def times(result: Result) -> dict[str, tuple[float, float]]:
+    return {name: (row.start / 1e6, row.end / 1e6) for name, row in result.rows.items()}
+
+
+def test_a_job_of_a_higher_tier_takes_the_nodes_of_others() -> None:
+    tasks = task("a", 0, 2, 100), task("b", 0, 2, 100), task("c", 10, 2, 50, partition="high")
+    found = times(run(machine(LOW, HIGH), *tasks))
+    # a has n0, of which c has no use. b begins anew once there is room for it.
+    assert found == {"a": (0, 100), "b": (0, 10), "c": (10, 60), "b~1": (60, 160)}
+    cancelled = times(run(machine(LOW, HIGH), *tasks, preempt_mode="cancel"))
+    assert cancelled == {"a": (0, 100), "b": (0, 10), "c": (10, 60)}
+    for nobody in ({"preempt": "none"}, {"preempt_mode": "off"}):
+        assert times(run(machine(LOW, HIGH), *tasks, **nobody)) == {"a": (0, 100), "b": (0, 100), "c": (100, 150)}
+
+
+def test_a_partition_says_what_becomes_of_its_jobs() -> None:
+    tasks = task("a", 0, 2, 100), task("b", 0, 2, 100), task("c", 10, 2, 50, partition="high")
+    safe = msgspec.structs.replace(LOW, preempt_mode="off")
+    assert times(run(machine(safe, HIGH), *tasks))["c"] == (100, 150)
+    gone = msgspec.structs.replace(LOW, preempt_mode="cancel")
+    assert "b~1" not in times(run(machine(gone, HIGH), *tasks))
+
+
+def test_a_qos_preempts_those_that_it_names() -> None:
+    low, high = Qos(name="low", default=True, priority=1), Qos(name="high", priority=9, preempts=["low"])
+    site = machine(LOW, qos=(low, high, Qos(name="other")))
+    tasks = task("a", 0, 2, 100), task("b", 0, 2, 100, qos="other"), task("c", 10, 4, 50, qos="high")
+    assert times(run(site, *tasks, preempt="qos"))["c"] == (100, 150)
+    one = task("d", 10, 2, 50, qos="high")
+    assert times(run(site, *tasks[:2], one, preempt="qos")) == {
+        "a": (0, 10),
+        "b": (0, 100),
+        "d": (10, 60),
+        "a~1": (60, 160),
+    }
+
+
+def test_small_jobs_are_preempted_rather_and_as_few_as_do() -> None:
+    """c asks for 2 nodes of 1 to 3: the jobs of one node come first, but then the one of two nodes suffices."""
+    site = machine(LOW, msgspec.structs.replace(HIGH, hosts=["n[0-3]"]))
+    jobs = [task("a", 0, 1, 100), task("b", 0, 1, 100), task("two", 0, 2, 100)]
+    found = times(run(site, *jobs, task("c", 10, 1, 50, partition="high"), preempt_mode="cancel"))
+    assert (found["a"], found["b"], found["two"]) == ((0, 10), (0, 100), (0, 100))
+    found = times(run(site, *jobs, task("c", 10, 3, 50, partition="high"), preempt_mode="cancel"))
+    assert sorted(end for _, end in (found["a"], found["b"], found["two"])) == [10, 10, 100]
+
+
+def test_a_preempted_job_keeps_its_place_but_waits_for_a_while() -> None:
+    site = machine(LOW, HIGH)
+    tasks = [
+        task("a", 0, 1, 300),
+        task("b", 0, 3, 300),
+        task("c", 10, 3, 5, partition="high"),
+        task("later", 12, 3, 40),
+    ]
+    found = times(run(site, *tasks, requeue_delay="30"))
+    assert found["c"] == (10, 15)
+    assert found["later"] == (15, 55)
+    assert found["b~1"] == (55, 355)
+    # Without the delay it goes before one that came after it.
+    assert times(run(site, *tasks))["b~1"] == (15, 315)
+
+
+def test_a_job_that_waits_for_one_that_is_ending_holds_up_its_partition() -> None:
+    """As recorded: n0 of the preempted job is in use until it has ended, so big waits for it, and small behind big."""
+    site = machine(LOW, msgspec.structs.replace(HIGH, hosts=["n[2-3]"]), cores=4)
+    tasks = [
+        task("a", 0, 8, 300, cores=True, node_list=["n0", "n2"]),
+        task("high", 0, 4, 300, cores=True, partition="high", node_list=["n3"]),
+        task("big", 1, 12, 100, cores=True),
+        task("small", 2, 3, 100, cores=True),
+        task("c", 10, 2, 50, cores=True, partition="high"),
+    ]
+    found = times(run(site, *tasks, preempt_mode="cancel", interval="1000", phase="900"))
+    assert found["a"] == (0, 10)
+    assert found["c"] == (10, 60)
+    assert found["small"][0] > 10
+
+
+def test_nobody_can_suspend_a_job() -> None:
+    with pytest.raises(InputError, match="preempt_mode"):
+        run(machine(LOW, HIGH), preempt_mode="suspend")
+
+
+@pytest.mark.parametrize("layer", ["attempts", "resizing", "powered"])
+def test_layers_refuse_a_dispatcher_that_preempts(layer: str) -> None:
+    with pytest.raises(InputError, match="without a layer"):
+        create(layer, {"dispatcher": "slurm-backfill[preempt=qos]"})
+
+
+# ---------------------------------------------------------------------- on random machines
+
+JOBS = st.lists(
+    st.tuples(st.integers(0, 200), st.integers(1, 4), st.integers(1, 90), st.integers(0, 60), st.sampled_from("abc")),
+    min_size=1,
+    max_size=14,
+)
+OPTIONS = st.fixed_dictionaries(
+    {
+        "preempt_mode": st.sampled_from(["cancel", "requeue"]),
+        "interval": st.sampled_from(["0", "10", "30"]),
+        "tick": st.sampled_from(["0", "1"]),
+        "requeue_delay": st.sampled_from(["0", "7", "121"]),
+        "ordering": st.sampled_from(["basic", "sjf", "multifactor[size=100,age=1000]"]),
+        "depth": st.sampled_from(["1", "3", "100"]),
+        "reservations": st.sampled_from(["0", "1"]),
+    }
+)
+
+
+@SEVERAL
+@given(jobs=JOBS, options=OPTIONS, cores=st.sampled_from([0, 3]), modes=st.sampled_from(["", "off", "cancel"]))
+def test_no_job_is_lost_and_only_lower_tiers_give_way(
+    jobs: list[tuple[int, int, int, int, str]], options: dict[str, str], cores: int, modes: str
+) -> None:
+    site = machine(
+        Partition(name="a", hosts=["n[0-3]"], preempt_mode=modes),  # type: ignore[arg-type]
+        Partition(name="b", hosts=["n[0-3]"], tier=2),
+        Partition(name="c", hosts=["n[0-3]"], tier=3),
+        cores=cores,
+    )
+    demand = {"core": 1} if cores else None
+    tasks = [
+        Task(f"j{number}", float(came), units, float(length), float(length + slack), demand, extra={"partition": name})
+        for number, (came, units, length, slack, name) in enumerate(jobs)
+    ]
+    result = simulate(site, tasks, "slurm-backfill", options={"preempt": "partition", **options})
+    segments: dict[str, list[Row]] = defaultdict(list)
+    for name, row in sorted(result.rows.items(), key=lambda one: one[1].start):
+        segments[name.partition("~")[0]].append(row)
+    assert set(segments) == {one.id for one in tasks}
+    for one in tasks:
+        *before, last = segments[one.id]
+        tier = one.extra["partition"]
+        assert all(row.state is JobState.COMPLETED_KILLED for row in before)
+        killed = last.state is JobState.COMPLETED_KILLED
+        mode = modes if tier == "a" and modes else options["preempt_mode"]
+        assert not before or mode == "requeue"
+        assert not killed or mode == "cancel"
+        if before or killed:
+            assert tier != "c"
+            assert mode != "off"
+        if not killed:
+            assert last.end - last.start == pytest.approx(1e6 * one.lasts)
