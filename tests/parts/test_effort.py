@@ -6,9 +6,8 @@ import pytest
 from ortools.sat.python import cp_model
 
 from batdispatch.parts.solving import Answer, Effort, Limits
-from batdispatch.parts.solving.effort import ENTRY_SECONDS
 from batdispatch.parts.solving.highs import ITERATION, PRESOLVE_SECONDS, Relaxation
-from batdispatch.parts.solving.runner import MOST, Value
+from batdispatch.parts.solving.runner import ENTRY_SECONDS, MOST, Value
 
 
 class Worker:

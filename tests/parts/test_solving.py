@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -15,7 +16,7 @@ from ortools.sat.python import cp_model
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.parts.solving import Account, Answer, Limits, SolverResult, result_without_solver, run
 from batdispatch.parts.solving.cp_sat import CpSatModel
-from batdispatch.parts.solving.depth_first import FIRST_STEPS, DepthFirstModel
+from batdispatch.parts.solving.depth_first import DepthFirstModel
 from batdispatch.parts.solving.runner import Value
 
 LIMITS = Limits(work=1.0, wall=10.0, seed=3)
@@ -167,29 +168,30 @@ def test_a_depth_first_search_finds_proves_refutes_and_stops() -> None:
     assert (late.status, late.stopped) == ("UNKNOWN", True)
 
 
-class Slow(Puzzle):
-    """Each step takes some seconds more than the size of the model tells."""
+class Endless(Puzzle):
+    """No rule ends the search."""
 
-    more = 0.0
-
-    def step_effort(self) -> float:
-        return super().step_effort() + self.more
+    def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
+        return False
 
 
-def test_a_search_whose_steps_take_long_ends_at_an_effort_of_ten_limits_and_says_so() -> None:
-    """Here a step is 4 microseconds by the model's size, and the whole search takes some twenty."""
-    quick = Slow()
-    assert not quick.solve(Limits(work=1.0, wall=1e9)).beyond
-    steps = quick.solve(Limits(work=1.0, wall=1e9)).work * quick.rate / sum(quick.size())
-    slow = Slow()
-    slow.more = 0.1
-    cut = slow.solve(Limits(work=0.01 * (FIRST_STEPS + 5), wall=1e9))
+def test_a_search_whose_steps_take_long_ends_at_ten_limits_and_says_so() -> None:
+    whole = Endless().solve(Limits(work=1.0, wall=1e9))
+    assert (whole.beyond, whole.status) == (False, "OPTIMAL")
+    short = Limits(work=whole.work / 20, wall=1e9)
+    cut = Endless().solve(short)
     assert (cut.beyond, cut.stopped, cut.status) == (True, False, "FEASIBLE")
-    assert cut.work * slow.rate / sum(slow.size()) == pytest.approx(5)
-    assert steps > 10, "it had not come to its end"
-    slow.more = 1.0
-    never = slow.solve(Limits(work=0.01, wall=1e9))
-    assert (never.beyond, never.value, never.work) == (True, None, 0.0), "the first propagation alone takes too long"
+    assert 10 * short.work < cut.work < whole.work
+    never = Endless().solve(Limits(work=1e-6, wall=1e9))
+    assert (never.beyond, never.value, never.status) == (True, None, "UNKNOWN"), "it takes too long to be built"
+
+
+def test_work_counts_what_is_built_and_each_branch_with_its_tasks() -> None:
+    model = Puzzle()
+    assert model.build_work() == pytest.approx(4e-5), "two variables and two constraints"
+    model.tasks, model.task_seconds = 7, 0.01
+    answer = model.solve(LIMITS)
+    assert answer.work == pytest.approx(4e-5 + model.cp.Branches() * (2e-5 + 0.07))
 
 
 def test_decisions_beyond_their_limit_are_counted_and_told() -> None:

@@ -25,8 +25,8 @@ from batdispatch.dispatchers.auction.problem import Choice, Problem
 from batdispatch.dispatchers.auction.program import GroupMeeting, Layout, Program, entries_of
 from batdispatch.dispatchers.auction.worth import spread_of, worth
 from batdispatch.parts.solving import Effort, Limits
-from batdispatch.parts.solving.effort import ENTRY_SECONDS
 from batdispatch.parts.solving.highs import READ_SECONDS, Relaxation, RelaxedOptimum
+from batdispatch.parts.solving.runner import ENTRY_SECONDS
 
 #: A plan is proven optimal when its worth and the bound differ by at most this share of its worth.
 PROVEN = 1e-9

@@ -46,7 +46,9 @@ class Hcp19(SearchDispatcher):
         plain sums of the default placement suit resources with amounts of like size, such as cores and GB.
     Guarantee: what is started never exceeds a capacity. There is no guarantee on waiting times: of the jobs that do not
         fit now only `ahead` are planned for.
-    Time: bounded by `16 work` deterministic seconds at each decision. The model has `|Q|` variables and `|R|`
+    Time: bounded by `16 work` deterministic seconds at each decision, with the building of the model and all
+        propagation counted. A model that takes more than `160 work` to be built is not searched, which is counted and
+        told (`beyond_limit`). The model has `|Q|` variables and `|R|`
         cumulatives for |Q| jobs in the window and |R| resources. The second stage takes `O(|Q| p)`, with p for one
         placement.
     Deviations:

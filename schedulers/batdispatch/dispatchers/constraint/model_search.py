@@ -52,8 +52,8 @@ class SearchOptions(PlanningOptions, frozen=True, kw_only=True):
     """Options of the dispatchers that search a model.
 
     work: Search for at most this many deterministic seconds before the published rule extends the limit. A
-        deterministic second takes about a second of a processor, and ends at the same place on every machine. The
-        papers have 1 s.
+        deterministic second takes about a second of a processor, building and propagation counted, and ends at the
+        same place on every machine. The papers have 1 s.
     wall: Stop the search after this many seconds of wall-clock time at each decision. This is a safety net: a stop
         makes the run depend on the machine, so each one is counted as a fallback.
     correction: Expect a job that has outlived its prediction to run for this long in all, but never longer than its

@@ -39,7 +39,9 @@ class Pcp19(SearchDispatcher):
         that exceeds them is not searched, and the next window is half as large. Wide jobs may starve.
     Guarantee: a plan never exceeds a capacity. There is no guarantee on waiting times: of the jobs that do not fit now
         only `ahead` are planned for.
-    Time: bounded by `16 work` deterministic seconds at each decision. The model has `|Q| + sum_i sum_n p[i, n]`
+    Time: bounded by `16 work` deterministic seconds at each decision, with the building of the model and all
+        propagation counted. A model that takes more than `160 work` to be built is not searched, which is counted and
+        told (`beyond_limit`). The model has `|Q| + sum_i sum_n p[i, n]`
         variables [2, section 2.2], where p[i, n] is how many units of job i node n holds.
     Deviations:
         - The limits are deterministic in place of the authors' wall clock. A doubled limit goes on where the authors

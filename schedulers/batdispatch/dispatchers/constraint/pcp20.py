@@ -44,10 +44,10 @@ class Pcp20(SearchDispatcher):
         half as large. Wide jobs may starve. Durations are rounded up to whole seconds.
     Guarantee: a plan never exceeds a capacity. There is no guarantee on waiting times: of the jobs that do not fit now
         only `ahead` are planned for.
-    Time: bounded by `work` deterministic seconds at each decision, `3 work` while no plan is found. These leave out the
-        first propagation, and that a step of the search compares `O(u^2)` pairs of u boxes. With both counted, a
-        decision is bounded by `10 work`: a search that comes to it ends with the best plan that it has, and is counted
-        and told (`beyond_limit`). The model has `|Q| + sum_i rn_i |R|` variables as the paper counts them, for |Q| jobs
+    Time: bounded by `work` deterministic seconds at each decision, `3 work` while no plan is found, with the building
+        of the model and all propagation counted. A branch of the search compares `O(u^2)` pairs of u boxes. A model
+        that takes more than `10 work` until its first branch is not searched, which is counted and told
+        (`beyond_limit`). The model has `|Q| + sum_i rn_i |R|` variables as the paper counts them, for |Q| jobs
         in the window, rn_i units of job i and |R| resources.
     Deviations:
         - The limits are deterministic in place of the authors' wall clock.

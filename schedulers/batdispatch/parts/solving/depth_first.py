@@ -1,9 +1,10 @@
 """OR-Tools' original constraint solver as a backend of models: depth-first search by a rule, without learning.
 
-The papers of the constraint family solve with it. It has no deterministic time of its own. Its work is counted here in
-the checks that it makes of its limits, at each step of the search and after each 10,000 propagations, times the size of
-the model. The work that limits and rules speak of leaves out the first propagation, and what a step takes beyond that
-size. The *effort* counts both, and ends a search at `most` times its limit whatever the rule says.
+The papers of the constraint family solve with it. It has no deterministic time of its own. Its work is counted here:
+what the model takes to be built, and the branches of the search, times what a branch takes with its propagation. That
+grows with the tasks of large constraints: jobs in cumulatives, or boxes that do not overlap. The factors are measured,
+so that a deterministic second takes about a second of a processor, whatever the machine that is scheduled. The solver's
+own counts of propagations differ from one run to the next, since it goes through hash tables.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from typing import Any
 
 from ortools.constraint_solver import pywrapcp
 
-from batdispatch.parts.solving.runner import MOST, Answer, Limits
+from batdispatch.parts.solving.runner import ENTRY_SECONDS, MOST, Answer, Limits
 
-#: Steps that count for the first propagation of all constraints.
-FIRST_STEPS = 10
+#: Deterministic seconds of a branch, whatever is propagated.
+BRANCH_SECONDS = 2e-5
 
 
 class DepthFirstModel:
@@ -27,6 +28,7 @@ class DepthFirstModel:
     Attributes:
         cp: the solver, which is the model too.
         variables: those that make up a solution.
+        tasks: of all large constraints.
         objective: the variable of the cost.
         raised: what Python raised during the search (an interrupt, say). The solver would go on regardless, so that
             whatever it calls puts exceptions here.
@@ -36,15 +38,15 @@ class DepthFirstModel:
     name = "unnamed"
     #: Whether a search that has come to its end has proved the last solution optimal.
     complete = True
-    #: Checks x (variables + constraints) that count as one deterministic second: about as many as take a second of a
-    #: processor, which differs between models.
-    rate = 1_000_000
-    #: The effort at which a search ends, and from which on no model is searched, as a multiple of its limit.
+    #: Deterministic seconds of a branch for each task.
+    task_seconds = 0.0
+    #: The work at which a search ends, and from which on no model is searched, as a multiple of its limit.
     most = MOST
 
     def __init__(self) -> None:
         self.cp = pywrapcp.Solver(self.name)
         self.variables: list[Any] = []
+        self.tasks = 0
         self.objective: Any = None
         self.raised: list[BaseException] = []
 
@@ -52,9 +54,13 @@ class DepthFirstModel:
         """Return the numbers of variables that make up a solution, and of constraints."""
         return len(self.variables), self.cp.Constraints()
 
-    def step_effort(self) -> float:
-        """Return the deterministic seconds that a step of the search takes, all propagation counted."""
-        return max(sum(self.size()), 1) / self.rate
+    def build_work(self) -> float:
+        """Return the deterministic seconds that the model takes to be built."""
+        return sum(self.size()) * ENTRY_SECONDS
+
+    def branch_work(self) -> float:
+        """Return the deterministic seconds that a branch of the search takes, with its propagation."""
+        return BRANCH_SECONDS + self.tasks * self.task_seconds
 
     @abstractmethod
     def search(self) -> Any:
@@ -71,28 +77,26 @@ class DepthFirstModel:
         return spent >= limit
 
     def solve(self, limits: Limits) -> Answer:
-        """Search with one thread. Time: bounded by the limits, and by an effort of `most` times `limits.work`."""
-        step = self.step_effort()
-        most_steps = self.most * limits.work / step - FIRST_STEPS
-        if most_steps < 0:
-            return Answer("UNKNOWN", -math.inf, 0.0, False, None, beyond=True)
+        """Search with one thread. Time: bounded by the limits, and by `most` times `limits.work` in any case."""
+        most, work = self.most * limits.work, self.build_work()
+        if work > most:
+            return Answer("UNKNOWN", -math.inf, work, False, None, beyond=True)
         cp = self.cp
         solutions = cp.LastSolutionCollector()
         solutions.Add([*self.variables, self.objective])
-        second = self.rate / max(sum(self.size()), 1)
-        checks = 0
+        built, each = work, self.branch_work()
         stopped = over = beyond = False
 
         def best() -> int | None:
             return int(solutions.Value(0, self.objective)) if solutions.SolutionCount() else None
 
         def stop() -> bool:
-            nonlocal checks, stopped, over, beyond
+            nonlocal work, stopped, over, beyond
             try:
-                checks += 1
+                work = built + cp.Branches() * each
                 stopped = stopped or cp.WallTime() >= 1000 * limits.wall
-                over = over or stopped or self.enough(checks / second, limits.work, best)
-                beyond = beyond or (not over and checks >= most_steps)
+                over = over or stopped or self.enough(work, limits.work, best)
+                beyond = beyond or work > most
                 over = over or beyond
             except BaseException as problem:
                 self.raised.append(problem)
@@ -118,7 +122,7 @@ class DepthFirstModel:
         return Answer(
             status=status,
             bound=found if found is not None and status == "OPTIMAL" else -math.inf,
-            work=checks / second,
+            work=work,
             stopped=stopped,
             beyond=beyond,
             value=None if found is None else lambda variable: int(solutions.Value(0, variable)),

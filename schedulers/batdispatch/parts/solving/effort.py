@@ -15,12 +15,17 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from batdispatch.parts.solving.runner import MOST, Limits, Model, SolverResult, result_without_solver, run
+from batdispatch.parts.solving.runner import (
+    ENTRY_SECONDS,
+    MOST,
+    Limits,
+    Model,
+    SolverResult,
+    result_without_solver,
+    run,
+)
 
 S = TypeVar("S")
-
-#: Deterministic seconds that an entry of a model takes to be built and to be loaded. An entry is a variable in a row.
-ENTRY_SECONDS = 1e-5
 
 
 class Effort:

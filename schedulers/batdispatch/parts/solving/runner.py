@@ -21,6 +21,10 @@ S_co = TypeVar("S_co", covariant=True)
 #: The effort at which the solvers' part of a decision ends, as a multiple of its limit.
 MOST = 10.0
 
+#: Deterministic seconds that an entry of a model takes to be built and to be loaded: a variable in a row, or where rows
+#: are counted as a whole, a variable or a constraint.
+ENTRY_SECONDS = 1e-5
+
 #: Reads a variable's value.
 Value = Callable[[Any], int]
 

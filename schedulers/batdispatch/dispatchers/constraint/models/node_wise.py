@@ -22,7 +22,7 @@ class NodeWise(SearchedModel):
     """
 
     name = "node-wise"
-    rate = 10_000_000
+    task_seconds = 1e-7
     most = MOST_DOUBLED
 
     def __init__(self, instance: Instance, plan: Plan) -> None:

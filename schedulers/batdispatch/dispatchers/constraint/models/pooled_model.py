@@ -19,7 +19,7 @@ class PooledModel(SearchedModel):
 
     name = "pooled"
     pooled = True
-    rate = 300_000
+    task_seconds = 5e-7
     most = MOST_DOUBLED
 
     def __init__(self, instance: Instance, plan: Plan) -> None:

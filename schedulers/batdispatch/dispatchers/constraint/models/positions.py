@@ -18,10 +18,12 @@ from batdispatch.dispatchers.constraint.models.searched_model import SearchedMod
 
 #: Positions of a resource up to which the map from positions to nodes is written out.
 MOST_POSITIONS = 4096
+#: Deterministic seconds of a branch for each pair of boxes.
+PAIR_SECONDS = 5e-9
+#: How many branches more the pairs count for until the first plan, which moves all boxes.
+FIRST_BRANCHES = 60
 #: How much longer than its limit PCP'20 searches while it has no solution: 1 s, and four extensions of 0.5 s.
 EXTENSION = 3.0
-#: Deterministic seconds that a step of the search takes for each pair of boxes.
-PAIR_SECONDS = 1.2e-8
 
 Units = Literal["increasing", "different"]
 Backtracking = Literal["all", "starts"]
@@ -44,6 +46,7 @@ class Positions(OnLines, SearchedModel):
     """
 
     name = "positions"
+    task_seconds = 3e-6
 
     def __init__(
         self, instance: Instance, plan: Plan, *, units: Units = "increasing", backtracking: Backtracking = "all"
@@ -59,6 +62,7 @@ class Positions(OnLines, SearchedModel):
         self._increasing = units == "increasing"
         self._only_starts = backtracking == "starts"
         self.complete = not self._only_starts
+        self._pairs = 0
         super().__init__(instance, plan)
 
     @cached_property
@@ -104,14 +108,16 @@ class Positions(OnLines, SearchedModel):
                 starts, ys, durations, amounts = boxes[axis]
                 widths, heights = [cp.IntConst(one) for one in durations], [cp.IntConst(one) for one in amounts]
                 cp.Add(cp.NonOverlappingBoxesConstraint(starts, ys, widths, heights))
-        #: Pairs of boxes that may overlap.
-        self._pairs = sum(len(one.starts) ** 2 for one in boxes)
+                self.tasks += len(starts)
+                self._pairs += len(starts) ** 2
         # The implied cumulative in the direction of time.
         self.pool()
 
-    def step_effort(self) -> float:
-        # A step compares most boxes with each other.
-        return super().step_effort() + self._pairs * PAIR_SECONDS
+    def build_work(self) -> float:
+        return super().build_work() + self._pairs * PAIR_SECONDS * FIRST_BRANCHES
+
+    def branch_work(self) -> float:
+        return super().branch_work() + self._pairs * PAIR_SECONDS
 
     def search(self) -> Any:
         return InterleavedSearch(

@@ -50,6 +50,7 @@ class SearchedModel(InstanceModel, DepthFirstModel):
             return
         fixed = [self.cp.FixedInterval(begin, end - begin, "") for begin, end, _ in held]
         amounts = [amount for _, _, amount in held]
+        self.tasks += len(spans) + len(held)
         self.cp.Add(self.cp.Cumulative(spans + fixed, demands + amounts, capacity, ""))
 
 
