@@ -105,7 +105,9 @@ def test_a_demand_along_the_resource_axis() -> None:
     assert need.amounts == (1, 0, 2)
     assert not need.whole
     assert resolve(machine, make_job().request).whole
-    assert resolve(Machine.flat(2), make_job(demand={"core": 4}).request).whole
+    host_alone = resolve(Machine.flat(2), make_job(demand={"core": 4}).request)
+    assert host_alone.amounts == (1,)
+    assert not host_alone.whole, "no other job could share the host"
     with pytest.raises(InputError, match="needs resource 'mic', the machine has core, gpu, memory"):
         resolve(machine, make_job(demand={"mic": 1}).request)
 

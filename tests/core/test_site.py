@@ -104,9 +104,9 @@ def test_a_partition_is_a_property_of_hosts_or_of_the_file() -> None:
     site = Machine(hosts).site
     assert site is not None
     assert site.hosts == {"x": 0b1, "y": 0b11}
-    assert site.fitted(make_job(partition="x"), exclusive=True).request.allowed == 0b1
+    assert site.fitted(make_job(partition="x")).request.allowed == 0b1
     whole = make_job(partition="y")
-    assert site.fitted(whole, exclusive=True) is whole, "all hosts are no restriction"
+    assert site.fitted(whole) is whole, "all hosts are no restriction"
     assert Machine.flat(3).site is None
 
 

@@ -66,12 +66,12 @@ def see(ledger: Ledger, state: State, job: Job, choose: Choose | None) -> Sight:
     space, seen, units, request = ledger.space, state.seen, job.units, job.request
     need = space.need(job)
     short = _short(space, state, need, job)
-    if request.plain and ledger.machine.exclusive:
+    if ledger.machine.takes_any_hosts(request):
         room = min(seen.pooled[0], units)
     else:
         loose = job if request.plain else _loosened(job)
         room = min(int(space.room(seen.free, loose).sum()), units)
-        if not short and room < units and need.whole:
+        if not short and room < units and ledger.machine.takes_hosts(request):
             short = (NODE,)
     if short:
         licences = {name for name, _ in ledger.machine.licences}
@@ -101,12 +101,7 @@ def _loosened(job: Job) -> Job:
 def _short(space: Space[Any], state: State, need: Need, job: Job) -> tuple[str, ...]:
     """Return the resources and licences of which less is free than all units need."""
     machine, pooled = space.machine, state.seen.pooled
-    resources = len(machine.resources)
-    asked: tuple[int, ...] = (0,) * resources
-    if machine.exclusive:
-        asked = (job.units,)
-    elif not need.whole:
-        asked = need.sums
+    asked = (0,) * len(machine.resources) if need.whole else need.sums
     return tuple(
         name for name, free, amount in zip(space.pools, pooled, (*asked, *need.licences), strict=True) if free < amount
     )
@@ -144,9 +139,7 @@ def total_demand(space: Space[Any], job: Job) -> Amounts:
     except InputError:
         return {}
     machine = space.machine
-    if machine.exclusive:
-        found = {machine.resources[0]: job.units}
-    elif need.whole:
+    if need.whole:
         most = 1 if need.per_host is None else max(int(need.per_host.max()), 1)
         found = {NODE: max(need.least, -(-job.units // most))}
     else:

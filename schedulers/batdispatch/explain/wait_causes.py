@@ -152,7 +152,7 @@ def _explanation(
         registered=wait.registered,
         attempts=[name for name in segments if name != job.id and families.get(name, name) == root],
         units=job.units,
-        demand=None if request.per_unit is None or machine.exclusive else dict(request.per_unit),
+        demand=None if machine.units_are_hosts(request) else request.demand,
         asked=total_demand(space, job),
         walltime=_finite(job.walltime),
         hosts="" if stay is None else str(stay.allocation),

@@ -250,7 +250,7 @@ def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None
     levels = {one.name for one in draft.queues.qos}
     for at, job in enumerate(workload.jobs):
         partition, extra = str(job.extra.get("partition", "")), job.extra
-        if partition in draft.exclusive and job.request.per_unit is not None and not job.request.whole_nodes:
+        if partition in draft.exclusive and not job.request.whole:
             extra["whole_nodes"] = True
             workload.jobs[at] = msgspec.structs.replace(job, request=read_request(job.request.units, extra))
         if "reservation" in extra and known and str(extra["reservation"]) not in known:

@@ -88,7 +88,7 @@ def free_if(ledger: Ledger, stay: Stay, kept: Allocation) -> Any:
 def units_free(ledger: Ledger, stay: Stay) -> int:
     """Return how many further units a running job could have on what is free, its own hosts apart."""
     job = stay.job
-    if ledger.machine.exclusive and job.request.plain:
+    if ledger.machine.takes_any_hosts(job.request):
         return ledger.free_hosts
     free = ledger.space.only(ledger.free, ~stay.allocation.mask)
     return int(ledger.space.room(free, job).sum())

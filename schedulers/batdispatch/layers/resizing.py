@@ -481,7 +481,7 @@ class Resizing(Layer):
     def _rest(self, ledger: Ledger, segment: Segment) -> float:
         """Return until when the policy would do nothing with a job at its points; see `batdispatch.layers.points`."""
         flexible, stay = segment.flexible, ledger.running[segment.name]
-        if flexible.decided is not None or not (self._anywhere and ledger.plain and ledger.machine.exclusive):
+        if flexible.decided is not None or not (self._anywhere and ledger.counts_hosts):
             # Other hosts may do for a job later.
             return -math.inf
         widest = self._situation(ledger, flexible, stay, in_time=False)

@@ -122,7 +122,7 @@ def _who_starts(
 ) -> Callable[[int, int], bool]:
     """Return which waiting jobs could start if a running job had some units of its own."""
     units, space = stay.job.units, ledger.space
-    if anywhere and ledger.machine.exclusive and ledger.plain:
+    if anywhere and ledger.counts_hosts:
         most = ledger.free_hosts + units
         return lambda index, size: needs[index] <= most - size
     scenes: dict[int, Scene | None] = {units: scene_if(ledger, stay, ledger.free, stay.allocation)}

@@ -99,7 +99,7 @@ def _waiting(ledger: Ledger, job_id: str) -> Job:
 def _place(ledger: Ledger, job: Job, decision: d.Execute) -> Place:
     """Return where a recorded decision puts a job."""
     allocation, mapping = decision.allocation, decision.mapping
-    if mapping is None or ledger.machine.exclusive or job.request.per_unit is None:
+    if mapping is None or ledger.machine.units_are_hosts(job.request):
         return Place(allocation, mapping)
     # On the wire, units on nodes are executors mapped to hosts.
     placed = Counter(mapping.values())

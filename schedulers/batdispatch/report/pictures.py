@@ -102,7 +102,7 @@ def charts(runs: Sequence[Run], shared: Mapping[str, MachineUse]) -> list[Pictur
     begin, end = extent(samples)
     found = []
     for index, run in enumerate(runs[:MAX_CHARTS]):
-        if run.label in shared and not shared[run.label].machine.exclusive:
+        if run.label in shared and shared[run.label].machine.shared:
             known = shared[run.label]
             start = np.where(run.columns.ran, run.columns.starting_time, np.nan)
             finish = run.columns.finish_time
@@ -158,10 +158,9 @@ def _sample(run: Run, shared: MachineUse | None) -> Sample:
         return run.sample
     machine, slots = shared.machine, shared.slots
     amounts = {name: held.astype(np.float64) for name, held in shared.licences.items()}
-    totals: dict[str, float] = {}
-    if not machine.exclusive:
+    totals: dict[str, float] = {**machine.shared}
+    if totals:
         amounts |= held_by_row(slots, len(run.columns), machine.resources)
-        totals = dict(zip(machine.resources, machine.total().tolist(), strict=True))
     licences = dict(machine.licences) if shared.licences else {}
     return sample_of(
         run.columns, lineage=run.lineage, hosts=run.hosts, totals=totals, licences=licences, amounts=amounts

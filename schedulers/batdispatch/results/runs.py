@@ -391,25 +391,23 @@ def figures_of(
     lineage = rows_as_jobs(len(columns)) if folder is None else read_lineage(folder / LINEAGE, columns)
     if facts is None and jobs is not None:
         facts = job_facts(columns, jobs, lineage)
-    totals: dict[str, float] = {}
+    totals: dict[str, float] = {} if machine is None else {**machine.shared}
     licences = {} if machine is None else dict(machine.licences)
     amounts: dict[str, Floats] = {}
     if machine is not None and licences and facts is not None:
         amounts |= {name: held.astype(np.float64) for name, held in licences_of(machine, facts.asking).items()}
-    if machine is not None and not machine.exclusive:
-        totals = dict(zip(machine.resources, machine.total().tolist(), strict=True))
-        if facts is not None:
-            intervals = columns.hosts
-            units = (
-                read_units(folder / "units.csv", columns, intervals.sizes)
-                if folder is not None
-                else np.ones(int(intervals.sizes.sum()), dtype=np.int64)
-            )
-            held = {name: np.zeros(len(columns)) for name in machine.resources}
-            for slots in slots_in_blocks(intervals, units, machine, facts.asking):
-                for name, part in held_by_row(slots, len(columns), machine.resources).items():
-                    held[name] += part
-            amounts |= held
+    if machine is not None and totals and facts is not None:
+        intervals = columns.hosts
+        units = (
+            read_units(folder / "units.csv", columns, intervals.sizes)
+            if folder is not None
+            else np.ones(int(intervals.sizes.sum()), dtype=np.int64)
+        )
+        held = {name: np.zeros(len(columns)) for name in totals}
+        for slots in slots_in_blocks(intervals, units, machine, facts.asking):
+            for name, part in held_by_row(slots, len(columns), machine.resources).items():
+                held[name] += part
+        amounts |= held
     network = None if machine is None else network_use(columns, machine, None if facts is None else facts.asking)
     sample = partial(
         sample_of,

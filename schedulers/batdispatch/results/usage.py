@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.core.capacity.need import along
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.job import Job
@@ -146,14 +147,14 @@ class _Demands:
         self._shares = np.zeros(intervals.rows, dtype=bool)
         for index, (job, holds) in enumerate(zip(jobs, (intervals.sizes > 0).tolist(), strict=True)):
             # A job that was rejected may ask for what the machine does not have.
-            if job is None or machine.exclusive or not holds:
-                continue
-            request = job.request
-            if request.per_unit is None or request.whole_nodes:
+            if job is None or not holds or machine.takes_hosts(job.request):
                 continue
             self._shares[index] = True
-            self._each[index] = _along(machine, dict(request.per_unit), job, source)
-            self._once[index] = _along(machine, dict(request.per_node), job, source)
+            try:
+                self._each[index] = along(machine, job.request.per_unit or ())
+                self._once[index] = along(machine, job.request.per_node)
+            except InputError as problem:
+                raise InputError(problem.message, source=source, place=f"job {job.id!r}") from None
 
     def on(self, host: NDArray[np.int64], row: NDArray[np.integer[Any]], units: NDArray[np.int64]) -> Slots:
         """Return what is taken where `units` units of a row's job are on a host, each int64 [slot]."""
@@ -164,18 +165,6 @@ class _Demands:
         shared = self._shares[row]
         amount[shared] = units[shared, None] * self._each[row[shared]] + self._once[row[shared]]
         return Slots(host, row, units, amount)
-
-
-def _along(machine: Machine, amounts: Mapping[str, int], job: Job, source: str) -> list[int]:
-    """Return amounts by name along the machine's resource axis."""
-    for name, amount in amounts.items():
-        if amount and name not in machine.resources:
-            raise InputError(
-                f"needs resource {name!r}, the machine has {', '.join(machine.resources)}",
-                source=source,
-                place=f"job {job.id!r}",
-            )
-    return [amounts.get(name, 0) for name in machine.resources]
 
 
 def licences_of(machine: Machine, jobs: Sequence[Job | None]) -> Mapping[str, NDArray[np.int64]]:

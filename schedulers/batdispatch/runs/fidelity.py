@@ -21,7 +21,6 @@ from batdispatch.runs.compare import compare, entrants_of
 from batdispatch.runs.inputs import Inputs
 from batdispatch.runs.listener import Listener
 from batdispatch.runs.spec import RunSpec
-from batdispatch.runs.workload_traits import cores_of
 
 
 def simulate_log(
@@ -61,7 +60,7 @@ def waits_of(imported: ImportResult, platform: Path, folders: Sequence[Path]) ->
         InputError: the log does not say when jobs started.
     """
     machine = read_platform(platform).machine
-    capacity = cores_of(machine).get("core", machine.size)
+    capacity = machine.shared.get("core", machine.size)
     traits = Traits(imported.workload, capacity=capacity, starts=imported.info.starts)
     rows = {job.id: row for row, job in enumerate(imported.workload.jobs)}
     starts = {LOG: traits.start}

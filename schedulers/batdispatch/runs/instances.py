@@ -98,7 +98,7 @@ def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed:
         seed: of the solver.
     """
     began = time.process_time()
-    whole_hosts = instance.ledger.machine.exclusive and instance.ledger.plain
+    whole_hosts = instance.ledger.counts_hosts
     seen = instance.as_one_node() if name == "pooled" or whole_hosts else instance
     placement = make_placement(MODELS[name])
     placement.begin(instance.ledger.machine)

@@ -25,7 +25,6 @@ from batdispatch.results.columns import COLUMNS
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import THE_LOG, figures_of
-from batdispatch.runs.run import total_resources
 
 
 def write_log_run(imported: ImportResult, platform: Path, out: Path) -> Path:
@@ -58,7 +57,7 @@ def write_log_run(imported: ImportResult, platform: Path, out: Path) -> Path:
     dates = dates_of(workload.about)
     result = {
         "label": THE_LOG,
-        "platform": {"path": str(platform), "hosts": machine.size, "resources": total_resources(machine)},
+        "platform": {"path": str(platform), "hosts": machine.size, "resources": machine.shared},
         "workload": {"jobs": len(jobs), **({} if dates is None else {"dates": msgspec.to_builtins(dates)})},
     }
     result["metrics"] = figures_of(columns, result, machine=machine, jobs=jobs, folder=folder).metrics

@@ -291,7 +291,7 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
             "sha256": platform.digest,
             "hosts": platform.machine.size,
             "master": platform.master,
-            "resources": total_resources(platform.machine),
+            "resources": platform.machine.shared,
         },
         "workload": {"path": spec.workload, "sha256": workload.digest, "jobs": workload.count},
         "decisions": decision_statistics(ended.decision_seconds),
@@ -367,13 +367,6 @@ def options_of(dispatcher: Dispatcher) -> dict[str, Any]:
         key: str(value) if isinstance(value, float) and value == float("inf") else value
         for key, value in values.items()
     }
-
-
-def total_resources(machine: Any) -> dict[str, int]:
-    """Return the machine-wide capacity by resource name; empty for exclusive hosts."""
-    if machine.exclusive:
-        return {}
-    return {name: int(amount) for name, amount in zip(machine.resources, machine.total(), strict=True)}
 
 
 def decision_statistics(seconds: list[float]) -> dict[str, float]:

@@ -35,13 +35,8 @@ def traits_of(
             capacity = imported.info.hosts * imported.info.capacity["core"]
     if not workload.jobs:
         raise InputError("has no jobs", source=path)
-    shared = any(job.request.per_unit is not None for job in workload.jobs)
+    shared = not all(job.request.units_are_nodes for job in workload.jobs)
     if machine is not None:
-        capacity = cores_of(machine).get("core") if shared else machine.size
+        capacity = machine.shared.get("core") if shared else machine.size
     known = shared or machine is not None
     return Traits(workload, capacity=capacity if known else None, starts=starts), imported
-
-
-def cores_of(machine: Machine) -> dict[str, int]:
-    """Return what a machine has of each resource, by name."""
-    return dict(zip(machine.resources, machine.total().tolist(), strict=True))

@@ -27,7 +27,7 @@ def why_never(space: Space[Any], job: Job) -> str:
     what, request = "hosts", job.request
     site = "the whole machine" if request.allowed is None else "the part of the machine that is open to it"
     most = int(space.room(whole, job).sum())
-    if not machine.exclusive and request.per_unit is not None:
+    if not machine.units_are_hosts(request):
         what = f"units of {_named(machine, need.amounts)}"
     if need.once is not None:
         what += f" with {_named(machine, need.once)} on each node"

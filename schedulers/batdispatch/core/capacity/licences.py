@@ -39,6 +39,9 @@ class LicensedSpace(Space[LicensedCapacity]):
     def nodes(self, free: LicensedCapacity) -> Any:
         return free.nodes
 
+    def table(self, free: LicensedCapacity) -> NDArray[np.int64]:
+        return self._inner.table(free.nodes)
+
     def room(self, free: LicensedCapacity, job: Job) -> NDArray[np.int64]:
         return self._inner.room(free.nodes, job)
 

@@ -23,8 +23,9 @@ class Need:
     Attributes:
         request: what was asked for.
         units: number of units.
-        whole: whether each node used is taken wholly.
-        amounts: what a unit takes of each resource, along the machine's axis; empty where each unit is a whole node.
+        whole: whether each node used is taken wholly, although other jobs might share it.
+        amounts: what a unit takes of each resource, along the machine's axis; 0 where each unit is a whole node. A host
+            of a machine of whole hosts has one unit of its only resource.
         once: what each node used gives once, along the machine's axis; None: nothing.
         per_host: how many units a wholly idle node holds, int64 [host]; None: one.
         hosts: mask of the hosts that may be used.
@@ -55,11 +56,11 @@ class Need:
         self.units = request.units
         self.plain = request.plain
         shared = not machine.exclusive
-        self.whole = not shared or request.per_unit is None or request.whole_nodes
-        self.amounts = _along(machine, request.per_unit or ()) if shared else ()
-        self.once = _along(machine, request.per_node) if shared and request.per_node else None
+        self.whole = shared and request.whole
+        self.amounts = along(machine, request.per_unit or ()) if shared else (1,)
+        self.once = along(machine, request.per_node) if shared and request.per_node else None
         self.per_host: NDArray[np.int64] | None = None
-        if shared and self.whole and (request.per_unit is not None or self.once is not None):
+        if self.whole and (request.per_unit is not None or self.once is not None):
             self.per_host = self._on_idle(machine)
         self.hosts = machine.compute
         if request.named:
@@ -73,10 +74,8 @@ class Need:
             self._allowed = np.zeros(len(machine.hosts), dtype=bool)
             self._allowed[hostset.ids(self.hosts)] = True
         self.least, self.most = request.nodes or (1, request.units)
-        # Whole hosts, and whole nodes without amounts, carry one unit each.
-        one_each = not shared or (request.per_unit is None and self.whole)
         self.each = request.units_per_node or 0
-        self._check(machine, one_each)
+        self._check(machine, machine.units_are_hosts(request))
         self.licences = tuple(dict(request.licences).get(name, 0) for name, _ in machine.licences)
         self.sums = self._sums(machine)
 
@@ -117,9 +116,7 @@ class Need:
                 raise InputError(f"is pinned to I/O node {name!r}, which is no storage host of the machine")
 
     def _sums(self, machine: Machine) -> tuple[int, ...]:
-        if machine.exclusive:
-            return (self.units,)
-        if not self.amounts or (self.request.per_unit is None):
+        if self.whole and self.request.per_unit is None:
             # Whole nodes of any kind: no sum tells whether enough of them are idle.
             return (0,) * len(machine.resources)
         once = self.once or (0,) * len(self.amounts)
@@ -213,7 +210,7 @@ def resolve(machine: Machine, request: Request) -> Need:
     return Need(machine, request)
 
 
-def _along(machine: Machine, amounts: Amounts) -> tuple[int, ...]:
+def along(machine: Machine, amounts: Amounts) -> tuple[int, ...]:
     """Return amounts along the machine's resource axis."""
     by_name = dict(amounts)
     for name, amount in amounts:

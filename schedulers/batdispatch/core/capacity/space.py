@@ -164,12 +164,7 @@ class Space(ABC, Generic[F]):
 
     def table(self, free: F) -> NDArray[np.int64]:
         """Return what each host has free, int64 [host, resource], not to be modified; a free whole host has 1."""
-        nodes = self.nodes(free)
-        if not self.machine.exclusive:
-            return np.asarray(nodes)
-        found = np.zeros_like(self.machine.capacity)
-        found[hostset.ids(nodes)] = 1
-        return found
+        return np.asarray(self.nodes(free))
 
     # ------------------------------------------------------------------ sums over the machine
 
@@ -233,13 +228,19 @@ class HostSpace(WholeHosts):
     def whole(self) -> int:
         return self.machine.compute
 
+    def table(self, free: int) -> NDArray[np.int64]:
+        return self._ones(free)[:, None]
+
+    def _ones(self, hosts: int) -> NDArray[np.int64]:
+        found = np.zeros(len(self.machine.hosts), dtype=np.int64)
+        found[hostset.ids(hosts)] = 1
+        return found
+
     def _usable(self, free: int, job: Job) -> int:
         return free if job.request.plain else free & self.need(job).hosts
 
     def room(self, free: int, job: Job) -> NDArray[np.int64]:
-        room = np.zeros(len(self.machine.hosts), dtype=np.int64)
-        room[hostset.ids(self._usable(free, job))] = 1
-        return room
+        return self._ones(self._usable(free, job))
 
     def rooms(self, frees: Sequence[int], job: Job) -> list[int | None]:
         request = job.request

@@ -35,8 +35,7 @@ class ResourceTotals(AmountArrays):
         machine = inner.machine
         #: What a whole node takes at least, int64 [pooled resource].
         self._smallest = np.zeros(len(inner.pools), dtype=np.int64)
-        if not machine.exclusive:
-            self._smallest[: len(machine.resources)] = machine.class_capacity.min(axis=0)
+        self._smallest[: len(machine.resources)] = machine.class_capacity.min(axis=0)
         self._whole = inner.pooled(inner.whole())
 
     @property
@@ -54,7 +53,7 @@ class ResourceTotals(AmountArrays):
         if known is None:
             known = self._inner.pooled_need(job)
             need = self.need(job)
-            if need.whole and not self.machine.exclusive:
+            if need.whole:
                 known = np.maximum(known, self._smallest * (need.least if need.per_host is not None else need.units))
             known.flags.writeable = False
             self._sums[job.request] = known

@@ -111,6 +111,30 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
         """What one unit needs, by name; None: a whole node."""
         return None if self.per_unit is None else dict(self.per_unit)
 
+    @property
+    def units_are_nodes(self) -> bool:
+        """Whether each unit is a node, on machines where jobs share nodes, too."""
+        return self.per_unit is None
+
+    @property
+    def whole(self) -> bool:
+        """Whether no other job may use the nodes of this one, where jobs share nodes at all."""
+        return self.per_unit is None or self.whole_nodes
+
+    @property
+    def stated(self) -> Amounts:
+        """The amounts of `per_unit`, and then those of `per_node`."""
+        return (*(self.per_unit or ()), *self.per_node)
+
+    @property
+    def least_nodes(self) -> int:
+        """On how many nodes the job must run at least, where jobs share nodes."""
+        if self.per_unit is None:
+            return self.units
+        if self.nodes is not None:
+            return self.nodes[0]
+        return -(-self.units // self.units_per_node) if self.units_per_node else 1
+
 
 def amounts(by_name: Mapping[str, int]) -> Amounts:
     """Return amounts by name in the form that a `Request` keeps them."""

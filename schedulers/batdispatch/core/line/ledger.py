@@ -152,7 +152,7 @@ class Ledger:
             workload = job.id.partition("!")[0]
             self.profiles.setdefault(workload, {})[job.profile] = event.profile
         if self.site is not None:
-            job = self.site.fitted(job, self.machine.exclusive)
+            job = self.site.fitted(job)
         if not job.request.plain:
             self.plain = False
         return job if self.roll.enter(job, self.now) else self._line_up(job)
@@ -221,7 +221,7 @@ class Ledger:
         """Return why a job can never run on this machine, or an empty text."""
         if job.parent and self.roll.continues_nobody(job):
             return f"continues job {job.parent}, which is unknown"
-        if self.site is not None and (reason := self.site.refusal(job, self.machine.exclusive)):
+        if self.site is not None and (reason := self.site.refusal(job)):
             return reason
         entered = self.at_best(job)
         known = self._never.get(entered.request)
@@ -504,6 +504,11 @@ class Ledger:
         return Snapshot(self._books, self._there)
 
     @property
+    def counts_hosts(self) -> bool:
+        """Whether the number of free hosts tells which jobs fit, since all jobs so far asked for any whole hosts."""
+        return self.plain and self.machine.exclusive
+
+    @property
     def free_hosts(self) -> int:
         """How many hosts are free, on a machine of whole hosts."""
         return self._books.count(self._there)
@@ -689,7 +694,7 @@ class Ledger:
             ImpossibleDecision: Batsim would refuse it.
         """
         allocation, mapping = place.allocation, place.mapping
-        if mapping is not None and not self.machine.exclusive and job.request.per_unit is not None:
+        if mapping is not None and not self.machine.units_are_hosts(job.request):
             placed = Counter(mapping.values())
             if [count for _, count in allocation.per_host()] != [placed[index] for index in range(allocation.size)]:
                 raise self._refusal(

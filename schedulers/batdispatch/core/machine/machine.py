@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
+from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.power import SLEEP_PROPERTY, WATTS_PROPERTY, HostPower, read_power
 from batdispatch.core.machine.site import site_of
 
@@ -125,7 +126,7 @@ class Machine:
         #: Host name -> id.
         self.by_name: Mapping[str, int] = {host.name: host.id for host in self.hosts}
         #: Partitions and the like; None: the hosts tell of none.
-        self.site = site_of(self.hosts, self.compute)
+        self.site = site_of(self.hosts, self.compute, self.exclusive)
         stands = any(COORDINATES_PROPERTY in each for each in told)
         self.coordinates = self._read_coordinates(compute) if stands else None
         if topology is not None and len(topology.router_of) != len(self.hosts):
@@ -213,3 +214,20 @@ class Machine:
     def total(self) -> NDArray[np.int64]:
         """Return the machine-wide capacity, int64 [resource]."""
         return np.asarray(self.capacity.sum(axis=0), dtype=np.int64)
+
+    @property
+    def shared(self) -> dict[str, int]:
+        """Machine-wide capacity of each resource that jobs share; empty where they take whole hosts."""
+        return {} if self.exclusive else dict(zip(self.resources, self.total().tolist(), strict=True))
+
+    def units_are_hosts(self, request: Request) -> bool:
+        """Return whether each unit of a request is a whole host."""
+        return self.exclusive or request.units_are_nodes
+
+    def takes_any_hosts(self, request: Request) -> bool:
+        """Return whether any hosts will do for a request, if there are enough."""
+        return self.exclusive and request.plain
+
+    def takes_hosts(self, request: Request) -> bool:
+        """Return whether no other job may use the hosts of a request."""
+        return self.exclusive or request.whole

@@ -146,6 +146,8 @@ class Site:
         hosts: Mapping[str, int],
         compute: int,
         features: Mapping[str, int] = {},
+        *,
+        whole_hosts: bool = True,
     ) -> None:
         """Check what was said.
 
@@ -155,6 +157,7 @@ class Site:
             hosts: host name -> id.
             compute: mask of the hosts that run jobs.
             features: mask of the hosts with each feature, by its name.
+            whole_hosts: whether jobs take whole hosts.
 
         Raises:
             InputError: something is said twice, out of bounds, or of no host.
@@ -173,6 +176,7 @@ class Site:
                 raise InputError(f"partition {name!r} has no host")
             self.hosts[name] = mask
         self.compute = compute
+        self._whole_hosts = whole_hosts
         self.features = dict(features)
         self._constrained: dict[str, int] = {}
         self.windows = tuple(told.reservations)
@@ -221,8 +225,8 @@ class Site:
         classes = (self.partition_of(job), self.qos_of(job))
         return min((one.max_time for one in classes if one is not None and one.max_time is not None), default=math.inf)
 
-    def refusal(self, job: Job, exclusive: bool) -> str:
-        """Return why no queue of the site takes a job, or an empty text; `exclusive`: whether jobs take whole hosts."""
+    def refusal(self, job: Job) -> str:
+        """Return why no queue of the site takes a job, or an empty text."""
         for kind, classes, field in (("partition", self.partitions, "partition"), ("QOS", self.qos, "qos")):
             named = job.extra.get(field)
             found: Class | None = _named(classes, named)
@@ -237,7 +241,7 @@ class Site:
             if found.max_time is not None and job.walltime > found.max_time:
                 said = "no walltime" if math.isinf(job.walltime) else f"{job.walltime:g} s"
                 return f"asks for {said}, {kind} {found.name} allows {found.max_time:g} s"
-            least = _least_nodes(job.request, exclusive)
+            least = job.units if self._whole_hosts else job.request.least_nodes
             if found.max_nodes is not None and least > found.max_nodes:
                 return f"asks for {least} nodes, {kind} {found.name} allows {found.max_nodes}"
         if self.features and CONSTRAINT in job.extra and not self._hosts_of(job):
@@ -296,16 +300,16 @@ class Site:
             found.append(Closure(own.end - job.walltime + TICK, math.inf, self.compute))
         return tuple(found)
 
-    def fitted(self, job: Job, exclusive: bool) -> Job:
+    def fitted(self, job: Job) -> Job:
         """Return a job that asks, beside all else, for hosts of its partition and reservation, within limits."""
         partition, qos = self.partition_of(job), self.qos_of(job)
         mask = self._hosts_of(job)
         bounds = [one.max_nodes for one in (partition, qos) if one is not None and one.max_nodes is not None]
         sizes, most = job.request.sizes, min(bounds, default=None)
-        if exclusive and sizes is not None and most is not None and sizes.least <= most < sizes.most:
+        if self._whole_hosts and sizes is not None and most is not None and sizes.least <= most < sizes.most:
             sizes = msgspec.structs.replace(sizes, most=most)
             job = msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, sizes=sizes))
-        most = None if exclusive else most
+        most = None if self._whole_hosts else most
         if job.request.nodes is not None and most is not None and job.request.nodes[1] <= most:
             most = None
         return self.asking(job, mask, most)
@@ -321,7 +325,7 @@ class Site:
             if len(self._requests) > 100_000:
                 self._requests.clear()
             request = msgspec.structs.replace(job.request, allowed=allowed)
-            least = _least_nodes(job.request, exclusive=False)
+            least = job.request.least_nodes
             if most is not None and least <= most:
                 request = msgspec.structs.replace(request, nodes=(least, most))
             self._requests[key] = request
@@ -338,12 +342,13 @@ class Site:
         return _factor(self.qos_of(job), self.qos)
 
 
-def site_of(hosts: Sequence[HostLike], compute: int) -> Site | None:
+def site_of(hosts: Sequence[HostLike], compute: int, whole_hosts: bool) -> Site | None:
     """Return the site that hosts tell in their properties; None: they tell of none.
 
     Args:
         hosts: of the machine.
         compute: mask of those that run jobs.
+        whole_hosts: whether jobs take whole hosts.
 
     Raises:
         InputError: what they tell is wrong or contradicts itself.
@@ -372,7 +377,7 @@ def site_of(hosts: Sequence[HostLike], compute: int) -> Site | None:
         except (msgspec.MsgspecError, RecursionError) as problem:
             raise InputError(f"host {name}: its queues are no description of any: {problem}") from None
     named, features = ({name: hostset.mask_of(ids) for name, ids in each.items()} for each in (by_property, having))
-    return Site(told, named, {host.name: host.id for host in hosts}, compute, features)
+    return Site(told, named, {host.name: host.id for host in hosts}, compute, features, whole_hosts=whole_hosts)
 
 
 def _mask(names: Sequence[str], hosts: Mapping[str, int], compute: int, what: str) -> int:
@@ -416,12 +421,3 @@ def _named(classes: Mapping[str, T], name: Any) -> T | None:
 def _factor(one: Class | None, classes: Mapping[str, Class]) -> float:
     largest = max((each.priority for each in classes.values()), default=0)
     return one.priority / largest if one is not None and largest else 0.0
-
-
-def _least_nodes(request: Request, exclusive: bool) -> int:
-    """Return on how many nodes a job must run at least, by what it asks for."""
-    if exclusive or request.per_unit is None:
-        return request.units
-    if request.nodes is not None:
-        return request.nodes[0]
-    return -(-request.units // request.units_per_node) if request.units_per_node else 1

@@ -65,7 +65,7 @@ class Most(NamedTuple):
 
 def uses_all(asking: JobDemand) -> bool:
     """Return whether a job uses every node of a bid that is granted."""
-    return asking.least == asking.most or asking.job.request.contiguous
+    return asking.least == asking.most or asking.contiguous
 
 
 def generate(problem: Problem, generator: Generator, last_resort: int, most: Most) -> tuple[Bids, list[int]]:

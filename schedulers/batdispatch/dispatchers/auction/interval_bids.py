@@ -48,7 +48,7 @@ class IntervalBids:
         over = line.run[shortest.end - 1] - line.run[shortest.first]
         inside = shortest.where(np.flatnonzero(over == 0))
         # A request for consecutive nodes cannot spread over intervals.
-        unions = shortest.where(np.flatnonzero((over > 0) & (not asking.job.request.contiguous)))
+        unions = shortest.where(np.flatnonzero((over > 0) & (not asking.contiguous)))
         at_ends = aligned_windows(line, asking, firsts, ends)
         windows = join_windows([at_ends, inside, unions])
         kind = np.repeat([1, 2], [len(windows.first) - len(unions.first), len(unions.first)])

@@ -136,4 +136,4 @@ class Ipsched(AuctionDispatcher):
 
 def _consecutive(asking: JobDemand) -> bool:
     """Return whether a job asks for consecutive nodes, which the program cannot say; one node always is."""
-    return asking.job.request.contiguous and asking.most > 1
+    return asking.contiguous and asking.most > 1

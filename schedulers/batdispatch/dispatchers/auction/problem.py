@@ -53,6 +53,11 @@ class JobDemand(msgspec.Struct, frozen=True, eq=False):
     room: NDArray[np.int64]
     licences: NDArray[np.int64]
 
+    @property
+    def contiguous(self) -> bool:
+        """Whether the nodes used must have consecutive ids."""
+        return self.job.request.contiguous
+
 
 class Problem:
     """The jobs of a window and the nodes at one moment. A problem never changes.
@@ -86,9 +91,7 @@ class Problem:
     def _asking(self, job: Job, priority: int) -> JobDemand:
         machine = self.ledger.machine
         need = self.ledger.space.need(job)
-        if machine.exclusive:
-            amounts, once = np.ones(1, dtype=np.int64), np.zeros_like(self.free)
-        elif need.whole:
+        if need.whole:
             # Each node used is taken wholly, however many units it carries.
             amounts, once = np.zeros(len(machine.resources), dtype=np.int64), machine.capacity[self.hosts]
         else:

@@ -47,7 +47,7 @@ class SwitchBids:
             ends = np.append(changes, len(line))
             found.append(aligned_windows(line, asking, np.append(0, changes), ends))
         windows = join_windows([*found, windows_from(line, asking, np.arange(len(line)))])
-        if asking.job.request.contiguous:
+        if asking.contiguous:
             windows = windows.where(np.flatnonzero(line.run[windows.first] == line.run[windows.end - 1]))
         windows = windows.where(np.arange(min(len(windows.first), self._classes)))
         return Offers(

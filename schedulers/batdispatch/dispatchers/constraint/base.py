@@ -182,7 +182,7 @@ class PlanningDispatcher(Dispatcher):
 
     def takes_nodes_for_one(self, ledger: Ledger) -> bool:
         """Return whether an instance needs to know no nodes: whole hosts of which only the number matters."""
-        return ledger.machine.exclusive and ledger.plain and self.placement.complete
+        return ledger.counts_hosts and self.placement.complete
 
     def candidates(self, ledger: Ledger) -> list[Job]:
         """Return the jobs to decide about, in order; none if a new plan would start no job either."""

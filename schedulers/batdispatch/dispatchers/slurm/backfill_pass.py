@@ -14,7 +14,7 @@ from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.moments import end_of
-from batdispatch.dispatchers.slurm.main_loop import lacks_licence, takes_whole_nodes
+from batdispatch.dispatchers.slurm.main_loop import lacks_licence
 from batdispatch.dispatchers.slurm.options import SlurmOptions
 from batdispatch.dispatchers.slurm.partitions import Partitions
 from batdispatch.dispatchers.slurm.preemption import Preemption
@@ -168,7 +168,7 @@ class BackfillPass:
         ledger.start(job, place)
         self._will_run.started(ledger.running[job.id], end)
         self._take_licences(job, 0.0, end)
-        if takes_whole_nodes(ledger, job):
+        if ledger.machine.takes_hosts(job.request):
             self._nodes.add(place.allocation.mask, ledger.now, end)
 
     def _reserve(self, job: Job, place: Place, begin: float, end: float, now_only: bool) -> float:

@@ -93,16 +93,11 @@ class MainLoop:
     def _closed_to(self, job: Job) -> int:
         """Return the mask of nodes in use that a job cannot share, apart from how much is free on them."""
         ledger, ending, hosts = self._ledger, self._preemption.ending if self._preemption else (), 0
-        whole = takes_whole_nodes(ledger, job)
+        whole = ledger.machine.takes_hosts(job.request)
         for stay in ledger.running.values():
-            if whole or stay.job.id in ending or takes_whole_nodes(ledger, stay.job):
+            if whole or stay.job.id in ending or ledger.machine.takes_hosts(stay.job.request):
                 hosts |= stay.allocation.mask
         return hosts
-
-
-def takes_whole_nodes(ledger: Ledger, job: Job) -> bool:
-    """Return whether a job shares its nodes with nobody."""
-    return ledger.machine.exclusive or job.request.per_unit is None or job.request.whole_nodes
 
 
 def lacks_licence(ledger: Ledger, job: Job) -> bool:

@@ -318,15 +318,15 @@ class PinnedIo(Dispatcher):
         # Until when each node may be used, s.
         until = np.where(idle, self.course.next + self.lateness.slack, -math.inf)
         widest, latest = _longest_run(idle), float(until.max(initial=-math.inf))
-        now, exclusive = ledger.now, ledger.machine.exclusive
+        now, machine = ledger.now, ledger.machine
         hopeful = [
             job
             for job in waiting
-            if now + self._booked(job) <= latest and (not exclusive or job.units <= widest or not job.request.plain)
+            if now + self._booked(job) <= latest and (job.units <= widest or not machine.takes_any_hosts(job.request))
         ]
         for job in in_order(ledger, self.ordering, hopeful, self.predictions.of):
             ranges = self.asking.ranges(job)
-            if ranges is None or (job.request.plain and exclusive and job.units > widest):
+            if ranges is None or (job.units > widest and machine.takes_any_hosts(job.request)):
                 continue
             fitting = np.flatnonzero(ranges.all_of(until >= end_of(now, self._booked(job))))
             for index in fitting[:1].tolist():

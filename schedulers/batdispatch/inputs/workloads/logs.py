@@ -212,7 +212,7 @@ def assemble(
         )
     elif machine is None:
         for entry in workload.jobs:
-            if entry.units > workload.nb_res and entry.request.per_unit is None:
+            if entry.units > workload.nb_res and entry.request.units_are_nodes:
                 report.change(f"larger than the machine of {workload.nb_res:,} that the log states", entry.id)
     workload.about = {
         "origin": {"log": source.name, "sha256": info.digest, **info.about, "time_origin": number(origin)}
@@ -287,8 +287,7 @@ class _Fits:
         except InputError:
             # It needs a resource that the machine does not have.
             pass
-        amounts_of = (*(request.per_unit or ()), *request.per_node)
-        needs = " ".join(f"{name}={amount}" for name, amount in amounts_of)
+        needs = " ".join(f"{name}={amount}" for name, amount in request.stated)
         return f"need a unit of {needs}, which no host of the platform offers"
 
     def check(self, job: LogJob, report: ImportReport) -> bool:

@@ -117,7 +117,7 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
 
         None when it cannot be told: run times depend on the platform, jobs share hosts, or all come at once.
         """
-        if not self.jobs or not self.nb_res or any(job.request.per_unit is not None for job in self.jobs):
+        if not self.jobs or not self.nb_res or not all(job.request.units_are_nodes for job in self.jobs):
             return None
         runtimes = {name: runtime_of(profile, self.profiles) for name, profile in self.profiles.items()}
         span = self.jobs[-1].submission - self.jobs[0].submission

@@ -94,7 +94,7 @@ def sessions(
         raise InputError(f"{load:g}, expected a load from 0.001 to 100", source="option --load")
     if not 1 <= users <= 10_000:
         raise InputError(f"{users}, expected 1 to 10,000 users", source="option --users")
-    if machine.exclusive or "core" not in machine.resources:
+    if "core" not in machine.resources:
         raise InputError("needs nodes that state a capacity of the resource core", source="option --platform")
     weights = 1.0 / np.arange(1, users + 1)
     weights /= weights.sum()

@@ -136,7 +136,7 @@ class Multifactor(Priority):
             need = ledger.space.need(job)
             size = need.least / ledger.machine.size
             # Units that are whole nodes have as large a share of the cores as of the nodes.
-            if not ledger.machine.exclusive and job.request.per_unit is not None:
+            if not ledger.machine.units_are_hosts(job.request):
                 size = (size + need.sums[self._axis] / self._cores) / 2
             size = self._sizes[job.request] = min(size, 1.0)
         return size
@@ -146,8 +146,8 @@ class Multifactor(Priority):
         ledger = self.ledger
         need = ledger.space.need(job)
         nodes = need.least / ledger.machine.size
-        whole = ledger.machine.exclusive or job.request.per_unit is None
-        return nodes if whole else max(nodes, need.sums[self._axis] / self._cores)
+        counts = ledger.machine.units_are_hosts(job.request)
+        return nodes if counts else max(nodes, need.sums[self._axis] / self._cores)
 
     def _fair_share(self, job: Job, now: float) -> float:
         """Return the fair-share factor of a job's user."""

@@ -36,6 +36,7 @@ class Pcp20Priority(Ordering):
     def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
         expected = max(expected, 1.0)
         slowdown = (now - job.submission + expected) / expected if math.isfinite(expected) else 1.0
-        amounts = self.ledger.space.need(job).amounts
-        demand = job.units * (sum(amounts) if amounts and job.request.per_unit is not None else 1)
+        ledger = self.ledger
+        whole = ledger.machine.units_are_hosts(job.request)
+        demand = job.units * (1 if whole else sum(ledger.space.need(job).amounts))
         return -slowdown, expected if self.options.ties == "shorter" else 0.0, expected * demand

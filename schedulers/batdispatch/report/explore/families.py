@@ -83,7 +83,7 @@ class _FamilyTables:
             "hosts": len(machine.hosts),
             "storage": [[host.id, host.name] for host in machine.storage],
             "network": None if topology is None else network_facts(topology),
-            "resources": [] if machine.exclusive else list(machine.resources),
+            "resources": list(machine.shared),
             "licences": [
                 [name, amount // scale]
                 for (name, amount), scale in zip(machine.licences, scales(amounts).tolist(), strict=True)
@@ -136,7 +136,7 @@ class _FamilyTables:
 
     def _parts(self, shared: MachineUse, rows: Whole) -> Columns:
         """Yield what the segments hold on each node, unless there are too many parts."""
-        if shared.machine.exclusive:
+        if not shared.machine.shared:
             return
         parts = parts_of(shared.slots, rows)
         if len(parts.first) > self._parts_left:
@@ -145,7 +145,7 @@ class _FamilyTables:
         yield "parts", parts.count
         yield "first", fold_signs(steps(parts.first))
         yield "more", parts.more
-        amount = parts.amount // scales(shared.machine.total().tolist())
+        amount = parts.amount // scales(list(shared.machine.shared.values()))
         for name, column in zip(shared.machine.resources, amount.T, strict=True):
             yield f"amount {name}", column
 
@@ -154,8 +154,8 @@ def _machine_columns(machine: Machine) -> Columns:
     topology = network_of(machine)
     if topology is not None:
         yield from network_columns(topology)
-    if not machine.exclusive:
-        capacity = machine.capacity // scales(machine.total().tolist())
+    if machine.shared:
+        capacity = machine.capacity // scales(list(machine.shared.values()))
         for name, column in zip(machine.resources, capacity.T, strict=True):
             yield f"capacity {name}", fold_signs(steps(column))
 

@@ -226,9 +226,6 @@ class Traits:
         """Return the share of the jobs that ask for each resource beside cores."""
         counts: dict[str, int] = {}
         for job in self.workload.jobs:
-            request = job.request
-            if request.per_unit is None and not request.per_node:
-                continue
-            for name in {name for name, amount in (*(request.per_unit or ()), *request.per_node) if amount}:
+            for name in {name for name, amount in job.request.stated if amount}:
                 counts[name] = counts.get(name, 0) + 1
         return {name: count / len(self.workload.jobs) for name, count in sorted(counts.items()) if name != "core"}

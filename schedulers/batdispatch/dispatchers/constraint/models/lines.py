@@ -46,7 +46,7 @@ class OnLines(InstanceModel):
     unit_at: dict[int, list[tuple[int, Any]]]
 
     def expresses(self, job: Job) -> bool:
-        return super().expresses(job) and (self._exclusive or not self.instance.space.need(job).whole)
+        return super().expresses(job) and not self.instance.space.need(job).whole
 
     @cached_property
     def grains(self) -> list[int]:

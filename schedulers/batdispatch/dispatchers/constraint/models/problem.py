@@ -98,17 +98,11 @@ class InstanceModel:
 
     # ------------------------------------------------------------------ amounts
 
-    @property
-    def _exclusive(self) -> bool:
-        return self.instance.ledger.machine.exclusive
-
     def amounts(self, job: int) -> tuple[int, ...]:
         """Return what a unit takes of each resource; empty: a whole node."""
-        if self._exclusive:
-            # Where all nodes are one, licences are further resources, and no job asks for any.
-            return (1, *(0 for _ in range(1, self.capacity.shape[1])))
         need = self.instance.space.need(self.instance.jobs[job])
-        return () if need.whole else need.amounts
+        # Where all nodes are one, licences are further resources, and no job asks for any.
+        return () if need.whole else need.amounts + (0,) * (self.capacity.shape[1] - len(need.amounts))
 
     def amount(self, job: int, node: int, axis: int) -> int:
         """Return what a unit takes of a resource on a node."""

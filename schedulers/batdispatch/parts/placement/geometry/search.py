@@ -23,7 +23,7 @@ from batdispatch.parts.placement.geometry.closest import ClosestSearch, balls
 from batdispatch.parts.placement.geometry.connected_sets import connected_orders
 from batdispatch.parts.placement.geometry.growth import grown
 from batdispatch.parts.placement.geometry.hits import hits
-from batdispatch.parts.placement.geometry.moment import Ground, HostDemand, NetworkDemand, NetworkUsage, Traffic, ids_of
+from batdispatch.parts.placement.geometry.moment import Ground, HostDemand, NetworkDemand, NetworkUsage, Traffic
 from batdispatch.parts.placement.geometry.network import Network
 from batdispatch.parts.placement.geometry.proofs import has_no_set, has_range
 from batdispatch.parts.placement.geometry.ranges import ranges
@@ -140,18 +140,13 @@ class ShapeSearch:
 
     def _room(self, scene: Scene, job: Job) -> Ints:
         """Return how many units each host can take, at most as many as the job has, int64 [host]."""
-        if not self._machine.exclusive:
-            return np.minimum(scene.space.room(scene.free, job), job.request.units)
-        usable = scene.nodes if job.request.plain else scene.nodes & scene.space.need(job).hosts
-        room = np.zeros(len(self._machine.hosts), dtype=np.int64)
-        room[ids_of(usable, len(self._machine.hosts))] = 1
-        return room
+        return np.minimum(scene.space.room(scene.free, job), job.request.units)
 
     def _ground(self, scene: Scene, job: Job, state: NetworkUsage) -> Ground:
         """Return what a job may use; jobs for any whole hosts share it."""
         assert self._network is not None
         network = self._network
-        if self._machine.exclusive and job.request.plain:
+        if self._machine.takes_any_hosts(job.request):
             return state.ground(scene.nodes, lambda: Ground(network, self._room(scene, job), plain=True))
         return Ground(network, self._room(scene, job), plain=False)
 
