@@ -16,11 +16,11 @@ from batdispatch.batsim.bounds import check_bounds, most_of_file
 from batdispatch.batsim.v5 import workload as batsim5
 from batdispatch.core.errors import FieldError, InputError
 from batdispatch.core.hosts import hostset
-from batdispatch.core.jobs.fields import plain_request, read_fields, read_moment, read_units
+from batdispatch.core.jobs.fields import read_fields, read_moment, read_units
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import Composition, Profile, check_profile
 from batdispatch.inputs.files import read_all
-from batdispatch.inputs.workloads.blocks import BLOCK, Block, Columns, read_block
+from batdispatch.inputs.workloads.blocks import BLOCK, read_block
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.inputs.workloads.model import Workload, stem
 from batdispatch.inputs.workloads.names import MAX_NAME, are_names, check_name
@@ -330,8 +330,6 @@ class JobReader:
         self._version5 = version5
         self._profiles = profiles
         self._names = {name: name for name in profiles}
-        self._index = {name: position for position, name in enumerate(profiles)}
-        self._order = list(profiles)
         self._sizes = sizes
         self._decode = msgspec.json.Decoder(dict[str, Any]).decode
         self._seen: set[str] = set()
@@ -344,7 +342,7 @@ class JobReader:
             part = items[first : first + BLOCK]
             block = self._block(part)
             if block is not None:
-                yield from self._jobs_of(block)
+                yield from block
             else:
                 for job in self._one_by_one(first, part):
                     if job.parent or job.request.dependencies:
@@ -356,52 +354,16 @@ class JobReader:
             progress(len(items), len(items))
         self._check_links(linked)
 
-    def _block(self, items: list[msgspec.Raw]) -> Block | None:
-        """Return jobs with ids that no job before has; None: they are unusual."""
-        block = None if self._version5 else read_block(items, self._decode, self._index)
-        return block if block is not None and self._are_usual(block.columns) else None
-
-    def _are_usual(self, columns: Columns) -> bool:
-        """Return whether jobs have new ids, which from now on are taken, and profiles for any number of hosts."""
-        if self._sizes and not self._sizes.keys().isdisjoint(
-            map(self._order.__getitem__, set(columns.profile.tolist()))
-        ):
-            return False
-        ids = set(columns.ids)
-        if len(ids) < len(columns.ids) or not self._seen.isdisjoint(ids):
-            return False
+    def _block(self, items: list[msgspec.Raw]) -> list[Job] | None:
+        """Return jobs with new ids, which from now on are taken, and profiles for any number of hosts; None: others."""
+        jobs = None if self._version5 else read_block(items, self._decode, self._names, self._users)
+        if jobs is None or not self._sizes.keys().isdisjoint({job.profile for job in jobs}):
+            return None
+        ids = {job.id for job in jobs}
+        if len(ids) < len(jobs) or not self._seen.isdisjoint(ids):
+            return None
         self._seen |= ids
-        return True
-
-    def _jobs_of(self, block: Block) -> list[Job]:
-        columns = block.columns
-        requests = {units: plain_request(units) for units in set(columns.units.tolist())}
-        names, share = self._order, self._users.setdefault
-        for fields in block.fields:
-            del fields["id"], fields["subtime"], fields["res"], fields["profile"]
-            fields.pop("walltime", None)
-        return [
-            Job(
-                id=name,
-                request=requests[units],
-                submission=submission,
-                walltime=walltime,
-                profile=names[profile],
-                user=share(user, user),
-                # A dictionary that was emptied keeps the room of what was in it.
-                extra=extra or {},
-            )
-            for name, submission, units, walltime, profile, user, extra in zip(
-                columns.ids,
-                columns.submission.tolist(),
-                columns.units.tolist(),
-                columns.walltime.tolist(),
-                columns.profile.tolist(),
-                columns.users,
-                block.fields,
-                strict=True,
-            )
-        ]
+        return jobs
 
     def _one_by_one(self, first: int, items: list[msgspec.Raw]) -> Iterator[Job]:
         for index, raw in enumerate(items, first):
