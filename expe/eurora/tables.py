@@ -26,8 +26,9 @@ from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
 from batdispatch.results.metrics.sample import sample_of
 from batdispatch.runs.campaign.table import read_rows
-from batdispatch.runs.instances import compare_models, save_instances
+from batdispatch.runs.instances import save_instances
 from expe.common.tables import table
+from expe.eurora.instances import compare_models
 from expe.eurora.pictures import ratio_picture, spread_picture
 
 #: Models of figure 7, as `instance solve` names them, and what they are.

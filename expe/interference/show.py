@@ -19,7 +19,7 @@ from batdispatch.report import style
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import read_result
 from batdispatch.results.statistics.student import half_width
-from batdispatch.runs.alone import runtimes_alone
+from batdispatch_papers.interference.alone import runtimes_alone
 from batdispatch_papers.interference.workload import COMPUTING, Traffic
 from expe.common.tables import interval, table
 

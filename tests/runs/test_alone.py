@@ -8,7 +8,7 @@ import pytest
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import generate
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.runs.alone import runtimes_alone
+from batdispatch_papers.interference.alone import runtimes_alone
 from sites import simulated
 from with_simgrid import needs_simgrid
 

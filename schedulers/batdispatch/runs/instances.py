@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from batdispatch.core.capacity.totals import ResourceTotals
 from batdispatch.core.errors import InputError
@@ -19,7 +16,7 @@ from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution
 from batdispatch.dispatchers.constraint.model_search import search_plan
 from batdispatch.inputs.files import write_lines
-from batdispatch.inputs.instances import encode, read_instances
+from batdispatch.inputs.instances import encode
 from batdispatch.links.retrace import RetracePeer, retrace
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.window import in_order
@@ -143,37 +140,6 @@ def paper_count(name: str, instance: Instance) -> int:
     return instance.node_wise_variables() if name == "node-wise" else instance.paper_variables()
 
 
-class ModelResult(msgspec.Struct, kw_only=True):
-    """What a model made of an instance: the solver's status, CPU time in s, and the sum of (start - now) / duration.
-
-    Without a plan there is no such sum.
-    """
-
-    status: str
-    seconds: float
-    delay: float | None
-
-    @property
-    def failed(self) -> bool:
-        """Whether the solver found nothing."""
-        return self.delay is None
-
-
-class InstanceComparison(msgspec.Struct, kw_only=True):
-    """An instance: its jobs, the variables of PCP'20 and of PCP'19 as their papers count them, and its solutions."""
-
-    line: int
-    jobs: int
-    pcp20: int
-    pcp19: int
-    solved: dict[str, ModelResult] = {}
-
-    @property
-    def ratio(self) -> float:
-        """Variables of PCP'20 over those of PCP'19."""
-        return self.pcp20 / self.pcp19
-
-
 def save_instances(
     run: Path, output: Path, *, prediction: str | None = None, least: int = 2, window: int = 100, most: int = 1000
 ) -> tuple[int, int]:
@@ -204,44 +170,3 @@ def save_instances(
         lines = [lines[index * len(lines) // most] for index in range(most)]
     write_lines(output, lines)
     return len(lines), len(collector.lines)
-
-
-def compare_models(
-    path: Path,
-    models: Sequence[str],
-    *,
-    work: float,
-    wall: float,
-    seed: int = 0,
-    most: int | None = None,
-    most_variables: int = 50_000,
-) -> Iterator[InstanceComparison]:
-    """Yield every instance of a file with its counts; `most` of them, evenly chosen, solved by every model.
-
-    The counts are formulas, so that instances of which no model could be built are counted too. Solved are instances
-    for which PCP'19 has no more than `most_variables`.
-
-    Args:
-        path: instances, as `save_instances` writes them.
-        models: names that `instance solve` knows.
-        work: limit in deterministic seconds, for each instance and model.
-        wall: the same in wall-clock seconds, a safety net.
-        seed: of the solver.
-        most: how many to solve; None: all that can be.
-        most_variables: largest PCP'19 model that is built.
-
-    Raises:
-        InputError: the file holds no instances.
-    """
-    counts = {line: (one.paper_variables(), one.node_wise_variables()) for line, one in read_instances(path)}
-    able = [line for line, (_, node_wise) in counts.items() if node_wise <= most_variables]
-    if most is not None and len(able) > most:
-        able = [able[index * len(able) // most] for index in range(most)]
-    chosen = set(able)
-    for line, instance in read_instances(path):
-        positions, node_wise = counts[line]
-        found = InstanceComparison(line=line, jobs=len(instance.jobs), pcp20=positions, pcp19=node_wise, solved={})
-        for name in models if line in chosen else ():
-            facts = solve_with(name, instance, work=work, wall=wall, seed=seed)
-            found.solved[name] = ModelResult(status=facts["status"], seconds=facts["seconds"], delay=facts["delay"])
-        yield found
