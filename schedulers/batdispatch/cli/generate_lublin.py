@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from batdispatch.cli.generate import finish, output_options
-from batdispatch.cli.groups import Command
-from batdispatch.cli.options import options
+from batdispatch.cli.generate import GeneratedWorkload, kind_command
 from batdispatch.inputs.generator_options import LublinOptions, fields_of
 
+if TYPE_CHECKING:
+    import numpy as np
 
-@click.command(cls=Command)
-@output_options
-@options(LublinOptions)
-def command(model: LublinOptions, output: Path, seed: int, as_json: bool) -> None:
+
+@kind_command("lublin", LublinOptions)
+def command(model: LublinOptions, rng: np.random.Generator) -> GeneratedWorkload:
     """Rigid jobs as on the parallel machines of the nineties (Lublin and Feitelson, JPDC 2003).
 
     Sizes are mostly powers of two, larger jobs run longer, arrivals follow the time of day (time 0 is midnight).
@@ -26,7 +25,6 @@ def command(model: LublinOptions, output: Path, seed: int, as_json: bool) -> Non
       batdispatch generate lublin -o busy.json --seed 7 --jobs 5000 --hosts 256 --load 0.9 --walltimes factor --factor 3
     """
     import msgspec
-    import numpy as np
 
     from batdispatch.core.errors import InputError
     from batdispatch.inputs.platforms import read_platform
@@ -35,7 +33,6 @@ def command(model: LublinOptions, output: Path, seed: int, as_json: bool) -> Non
     from batdispatch.inputs.workloads.users import with_users
 
     stated = fields_of(model, "jobs", "hosts", "load", "classes", "walltimes", "factor")
-    rng = np.random.default_rng(seed)
     workload = lublin(rng, **stated)
     if model.at_once:
         jobs = [msgspec.structs.replace(job, submission=0.0) for job in workload.jobs]
@@ -52,4 +49,4 @@ def command(model: LublinOptions, output: Path, seed: int, as_json: bool) -> Non
             raise InputError("has no I/O node that jobs could be pinned to", source=str(model.platform))
         workload = pinned_to(rng, workload, disks)
         stated["pinned"] = model.platform.name
-    finish(workload, output, as_json, kind="lublin", seed=seed, options=stated)
+    return GeneratedWorkload(workload, stated)

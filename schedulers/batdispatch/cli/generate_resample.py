@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import click
-
-from batdispatch.cli.generate import finish, output_options
-from batdispatch.cli.groups import Command
-from batdispatch.cli.logs import read_source, source_option
-from batdispatch.cli.messages import show
-from batdispatch.cli.options import options
+from batdispatch.cli.generate import GeneratedWorkload, kind_command
 from batdispatch.inputs.generator_options import ResampleOptions, fields_of
 
+if TYPE_CHECKING:
+    import numpy as np
 
-@click.command(cls=Command)
-@output_options
-@source_option("Take the users of this log, or of this workload.")
-@options(ResampleOptions)
-def command(model: ResampleOptions, output: Path, seed: int, as_json: bool, log: Path) -> None:
+    from batdispatch.inputs.workloads import Workload
+
+
+@kind_command("resample", ResampleOptions, log="Take the users of this log, or of this workload.")
+def command(model: ResampleOptions, rng: np.random.Generator, log: Workload) -> GeneratedWorkload:
     """Draw users of a log at random, with all they submitted week by week, and let them meet anew.
 
     Everything is moved by whole weeks, so sessions and the cycles of days and weeks stay. Load and the mix of users
@@ -28,14 +24,9 @@ def command(model: ResampleOptions, output: Path, seed: int, as_json: bool, log:
     Example:
       batdispatch generate resample -o W.json --seed 1 --from KTH-SP2-1996-2.1-cln.swf.xz --weeks 2
     """
-    import numpy as np
-
     from batdispatch.inputs.workloads.resampling import resample
 
-    read, found = read_source(log, quiet=as_json)
-    workload, drawn = resample(np.random.default_rng(seed), read, **fields_of(model))
-    if not as_json:
-        left_out = f"; {drawn.nameless:,} jobs that name no user are left out" if drawn.nameless else ""
-        show(f"{drawn.long_users:,} users all the time, {drawn.other_users:,} who come and go{left_out}")
-    stated = {"from": log.name, **fields_of(model)}
-    finish(workload, output, as_json, kind="resample", seed=seed, options=stated, found={**drawn._asdict(), **found})
+    workload, drawn = resample(rng, log, **fields_of(model))
+    left_out = f"; {drawn.nameless:,} jobs that name no user are left out" if drawn.nameless else ""
+    words = f"{drawn.long_users:,} users all the time, {drawn.other_users:,} who come and go{left_out}"
+    return GeneratedWorkload(workload, fields_of(model), drawn._asdict(), words)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import click
-
-from batdispatch.cli.generate import finish, output_options
-from batdispatch.cli.groups import Command
-from batdispatch.cli.options import options
+from batdispatch.cli.generate import GeneratedWorkload, kind_command
 from batdispatch.inputs.generator_options import SessionOptions, fields_of
 
+if TYPE_CHECKING:
+    import numpy as np
 
-@click.command(cls=Command)
-@output_options
-@options(SessionOptions)
-def command(model: SessionOptions, output: Path, seed: int, as_json: bool) -> None:
+
+@kind_command("sessions", SessionOptions)
+def command(model: SessionOptions, rng: np.random.Generator) -> GeneratedWorkload:
     """Users' sessions of similar jobs, most of them short, on nodes with several resources.
 
     Jobs have users, names, demands of each resource a node has, and walltimes.
@@ -25,13 +23,9 @@ def command(model: SessionOptions, output: Path, seed: int, as_json: bool) -> No
       batdispatch platform generate eurora -o eurora.xml
       batdispatch generate sessions -o W.json --seed 1 --platform eurora.xml --jobs 2000
     """
-    import numpy as np
-
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads.sessions import sessions
 
     stated = fields_of(model, "jobs", "short", "load", "users")
-    machine = read_platform(Path(model.platform)).machine
-    workload = sessions(np.random.default_rng(seed), machine, **stated)
-    stated = {"platform": Path(model.platform).name, **stated}
-    finish(workload, output, as_json, kind="sessions", seed=seed, options=stated)
+    workload = sessions(rng, read_platform(Path(model.platform)).machine, **stated)
+    return GeneratedWorkload(workload, {"platform": Path(model.platform).name, **stated})

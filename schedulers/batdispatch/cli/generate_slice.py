@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import click
-
-from batdispatch.cli.generate import finish, unseeded_options
-from batdispatch.cli.groups import Command
-from batdispatch.cli.logs import read_source, source_option
-from batdispatch.cli.options import options
+from batdispatch.cli.generate import GeneratedWorkload, kind_command
 from batdispatch.inputs.generator_options import SliceOptions, fields_of
 
+if TYPE_CHECKING:
+    from batdispatch.inputs.workloads import Workload
 
-@click.command(cls=Command)
-@unseeded_options
-@source_option("Take the jobs of this log, or of this workload.")
-@options(SliceOptions)
-def command(model: SliceOptions, output: Path, as_json: bool, log: Path) -> None:
+
+@kind_command("slice", SliceOptions, log="Take the jobs of this log, or of this workload.", draws=False)
+def command(model: SliceOptions, log: Workload) -> GeneratedWorkload:
     """Take so many jobs in a row of a log, the first of which is submitted at 0.
 
     Slices are numbered in order of submission, and none has jobs of another one. A job no longer waits for jobs of
@@ -30,7 +25,4 @@ def command(model: SliceOptions, output: Path, as_json: bool, log: Path) -> None
     """
     from batdispatch.inputs.workloads.slices import take_slice
 
-    read, found = read_source(log, quiet=as_json)
-    workload = take_slice(read, **fields_of(model))
-    stated = {"from": log.name, **fields_of(model)}
-    finish(workload, output, as_json, kind="slice", seed=None, options=stated, found=found)
+    return GeneratedWorkload(take_slice(log, **fields_of(model)), fields_of(model))

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import click
-
-from batdispatch.cli.generate import finish, unseeded_options
-from batdispatch.cli.groups import Command
-from batdispatch.cli.logs import read_source, source_option
-from batdispatch.cli.options import options
+from batdispatch.cli.generate import GeneratedWorkload, kind_command
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.generator_options import WindowOptions, fields_of
 
+if TYPE_CHECKING:
+    from batdispatch.inputs.workloads import Workload
 
-@click.command(cls=Command)
-@unseeded_options
-@source_option("Take the jobs of this log, or of this workload.")
-@options(WindowOptions)
-def command(model: WindowOptions, output: Path, as_json: bool, log: Path) -> None:
+
+@kind_command("window", WindowOptions, log="Take the jobs of this log, or of this workload.", draws=False)
+def command(model: WindowOptions, log: Workload) -> GeneratedWorkload:
     """Take a window of a log: jobs that count, behind jobs that fill the machine, and before jobs that keep it full.
 
     The workload says which of its jobs count, and the metrics of its runs are of these. Windows are numbered in order
@@ -34,8 +29,6 @@ def command(model: WindowOptions, output: Path, as_json: bool, log: Path) -> Non
     if model.number < 0 or model.gap < 0:
         option = "number" if model.number < 0 else "gap"
         raise InputError(f"{getattr(model, option)}, expected a whole number from 0", source=f"option --{option}")
-    read, found = read_source(log, quiet=as_json)
     numbers = fields_of(model, "jobs", "warm_up", "cool_down")
-    workload = take_window(read, model.warm_up + model.number * (model.jobs + model.gap), **numbers)
-    stated = {"from": log.name, **fields_of(model)}
-    finish(workload, output, as_json, kind="window", seed=None, options=stated, found=found)
+    workload = take_window(log, model.warm_up + model.number * (model.jobs + model.gap), **numbers)
+    return GeneratedWorkload(workload, fields_of(model))

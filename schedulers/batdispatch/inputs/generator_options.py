@@ -46,6 +46,39 @@ class LublinOptions(msgspec.Struct, frozen=True, kw_only=True):
     platform: Annotated[Path | None, Form("P.xml")] = None
 
 
+class MalleableRule(msgspec.Struct, frozen=True, kw_only=True):
+    """How malleable jobs are made of rigid ones.
+
+    shrink: Let a job shrink to its size divided by this number, at most (1 or more).
+    expand: Let a job expand to its size times this number, at most (1 or more).
+    factor: Let a resize multiply or divide the size by a power of this number (2 or more).
+    scalability: Let a job's speed depend on its size in this way: linear, power:EXPONENT (0 to 2) or amdahl:SERIAL (0
+        to 1).
+    step: Let a job be resized each time when it has run for this long (0.001 to 1e9 s).
+    period: Let this much time pass between a check of a job's size and the next one (0 to 1e9 s).
+    data: Let a resize redistribute this many bytes for each unit that the job asks for (0 to 1e12).
+    """
+
+    shrink: int = 8
+    expand: int = 2
+    factor: int = 2
+    scalability: Annotated[str, Form("TEXT")] = "power:0.7"
+    step: Annotated[float, Form("SECONDS")] = 60.0
+    period: Annotated[float, Form("SECONDS")] = 0.0
+    data: Annotated[float, Form("BYTES")] = 1e9
+
+
+class MalleableOptions(MalleableRule, frozen=True, kw_only=True):
+    """A share of a log's jobs made malleable.
+
+    share: Make this share of the jobs malleable (0 to 1), of those that can be made so.
+    hosts: Take this as the number of hosts of the machine. By default, the log says it.
+    """
+
+    share: float = 1.0
+    hosts: Annotated[int | None, Form("N")] = None
+
+
 class ResampleOptions(msgspec.Struct, frozen=True, kw_only=True):
     """A log's users, drawn anew.
 

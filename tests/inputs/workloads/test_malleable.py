@@ -18,8 +18,9 @@ from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.jobs.scalability import parse_scalability
 from batdispatch.core.jobs.sizes import Sizes
 from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.generator_options import MalleableRule as Rule
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.malleable import Conversion, Rule, choose, made_malleable, slowest
+from batdispatch.inputs.workloads.malleable import Conversion, choose, made_malleable, slowest
 from batdispatch.inputs.workloads.writer import job_fields, write_workload
 from simulating import Task, micro, simulate
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from batdispatch.cli.generate import finish, output_options
-from batdispatch.cli.groups import Command
-from batdispatch.cli.options import options
+from batdispatch.cli.generate import GeneratedWorkload, kind_command
 from batdispatch.inputs.generator_options import fields_of
 from batdispatch_papers.esp.workload_options import EspOptions
 
+if TYPE_CHECKING:
+    import numpy as np
 
-@click.command(cls=Command, short_help="The job mix of the ESP-2 benchmark, with and without GPUs.")
-@output_options
-@options(EspOptions)
-def command(model: EspOptions, output: Path, seed: int, as_json: bool) -> None:
+
+@kind_command("esp", EspOptions, summary="The job mix of the ESP-2 benchmark, with and without GPUs.")
+def command(model: EspOptions, rng: np.random.Generator) -> GeneratedWorkload:
     """The job mix of the ESP-2 benchmark on CPU-GPU nodes (Soner and Ozturan, 2012).
 
     14 types of jobs in random order, from a thirty-second of the machine to all of it. Each job comes twice: with cores
@@ -29,8 +28,6 @@ def command(model: EspOptions, output: Path, seed: int, as_json: bool) -> None:
       batdispatch generate esp -o W.json --seed 1
       batdispatch generate esp -o W.json --seed 1 --platform esp.xml --spread 0 --gpu-cores-per-node 4
     """
-    import numpy as np
-
     from batdispatch.core.machine.machine import Machine
     from batdispatch.inputs.platforms import read_platform
     from batdispatch_papers.esp.workload import esp, machine_seconds
@@ -49,6 +46,6 @@ def command(model: EspOptions, output: Path, seed: int, as_json: bool) -> None:
         }
         machine = Machine.flat(described["hosts"], "core={cores} gpu={gpus}".format(**described))
     stated = fields_of(model, "spread", "walltime_factor", "gpu_cores_per_node", "z_rule")
-    workload = esp(np.random.default_rng(seed), machine, **stated)
+    workload = esp(rng, machine, **stated)
     found = {"machine_seconds": machine_seconds(workload, machine)}
-    finish(workload, output, as_json, kind="esp", seed=seed, options={**described, **stated}, found=found)
+    return GeneratedWorkload(workload, {**described, **stated}, found)

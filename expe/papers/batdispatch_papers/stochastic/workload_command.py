@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from batdispatch.cli.generate import finish, output_options
-from batdispatch.cli.groups import Command
-from batdispatch.cli.messages import show
-from batdispatch.cli.options import options
+from batdispatch.cli.generate import GeneratedWorkload, kind_command
 from batdispatch.cli.progress import ProgressDisplay
 from batdispatch.inputs.generator_options import fields_of
 from batdispatch_papers.stochastic.workload_options import SCENARIO, StochasticOptions
 
+if TYPE_CHECKING:
+    import numpy as np
 
-@click.command(cls=Command, short_help="Jobs that state the law of their run time.")
-@output_options
-@options(StochasticOptions)
-def command(model: StochasticOptions, output: Path, seed: int, as_json: bool) -> None:
+
+@kind_command("stochastic", StochasticOptions, summary="Jobs that state the law of their run time.")
+def command(model: StochasticOptions, rng: np.random.Generator) -> GeneratedWorkload:
     """Generate jobs that state the law of their run time (Gainaru, Pallez, Sun and Raghavan, ICPP 2019).
 
     \b
@@ -41,24 +36,18 @@ def command(model: StochasticOptions, output: Path, seed: int, as_json: bool) ->
       batdispatch generate stochastic -o W.json --seed 1 --scenario 3 --jobs 1000
       batdispatch generate stochastic -o W.json --seed 1 --from log.json --fit empirical
     """
-    import numpy as np
-
     from batdispatch.inputs.workloads.law_fits import summary_of, with_laws
     from batdispatch.inputs.workloads.reader import read_workload
     from batdispatch_papers.stochastic.workload import scenario
 
-    found: dict[str, Any] = {}
-    if model.log is not None:
-        stated = {"from": model.log.name, **fields_of(model, "fit", "least", "application")}
-        fields = tuple(model.application.split(","))
-        read = read_workload(model.log)
-        with ProgressDisplay() as following:
-            progress = functools.partial(following.tell, "fitting laws")
-            workload, fitted = with_laws(read, kind=model.fit, least=model.least, application=fields, progress=progress)
-        found = {"fitted": fitted}
-        if not as_json:
-            show(summary_of(fitted, model.application))
-    else:
+    stated: dict[str, Any]
+    if model.log is None:
         stated = {"scenario": model.scenario, **fields_of(model, *SCENARIO)}
-        workload = scenario(np.random.default_rng(seed), model.scenario, **fields_of(model, *SCENARIO))
-    finish(workload, output, as_json, kind="stochastic", seed=seed, options=stated, found=found)
+        return GeneratedWorkload(scenario(rng, model.scenario, **fields_of(model, *SCENARIO)), stated)
+    stated = {"from": model.log.name, **fields_of(model, "fit", "least", "application")}
+    fields = tuple(model.application.split(","))
+    read = read_workload(model.log)
+    with ProgressDisplay() as following:
+        progress = functools.partial(following.tell, "fitting laws")
+        workload, fitted = with_laws(read, kind=model.fit, least=model.least, application=fields, progress=progress)
+    return GeneratedWorkload(workload, stated, {"fitted": fitted}, summary_of(fitted, model.application))

@@ -29,29 +29,8 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import runtime_of
 from batdispatch.core.jobs.scalability import GRAMMAR, Scalability, parse_scalability
 from batdispatch.core.jobs.sizes import MAX_DATA, MAX_PERIOD, MAX_STEPS, MAX_UNITS, Sizes, write_sizes
+from batdispatch.inputs.generator_options import MalleableRule
 from batdispatch.inputs.workloads.model import Workload
-
-
-class Rule(NamedTuple):
-    """How malleable jobs are made of rigid ones.
-
-    Attributes:
-        shrink: size over least size.
-        expand: most size over size.
-        factor: of a resize.
-        scalability: as a job states it; no table, since jobs have different sizes.
-        step: seconds of run time between two reconfiguring points.
-        period: see `Sizes.period`, s.
-        data: redistributed by a resize, bytes for each unit that the job asks for.
-    """
-
-    shrink: int = 8
-    expand: int = 2
-    factor: int = 2
-    scalability: str = "power:0.7"
-    step: float = 60.0
-    period: float = 0.0
-    data: float = 1e9
 
 
 class Conversion(NamedTuple):
@@ -68,7 +47,7 @@ class Conversion(NamedTuple):
     unable: int
 
 
-_RULE = Rule()
+_RULE = MalleableRule()
 
 
 def choose(rng: np.random.Generator, count: int, share: float) -> NDArray[np.bool_]:
@@ -93,7 +72,7 @@ def made_malleable(
     *,
     share: float = 1.0,
     hosts: int | None = None,
-    rule: Rule = _RULE,
+    rule: MalleableRule = _RULE,
 ) -> tuple[Workload, Conversion]:
     """Return a workload of which a share of the jobs is malleable, and how many there are.
 
@@ -129,7 +108,7 @@ def made_malleable(
     return structs.replace(workload, nb_res=machine, jobs=jobs, digest="", batsim=4), counts
 
 
-def _check(share: float, hosts: int | None, rule: Rule) -> Scalability:
+def _check(share: float, hosts: int | None, rule: MalleableRule) -> Scalability:
     """Return the scalability of the jobs.
 
     Raises:
@@ -155,7 +134,9 @@ def _check(share: float, hosts: int | None, rule: Rule) -> Scalability:
     return found
 
 
-def _sized(job: Job, runtime: float | None, machine: int, rule: Rule, scalability: Scalability) -> Sizes | None:
+def _sized(
+    job: Job, runtime: float | None, machine: int, rule: MalleableRule, scalability: Scalability
+) -> Sizes | None:
     """Return the sizes that the rule gives a job, or None if it cannot be made malleable."""
     if runtime is None or not is_whole_hosts(job.request) or job.units > machine:
         return None
