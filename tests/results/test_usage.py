@@ -8,7 +8,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import figures_of
 from batdispatch.results.units import read_units
-from batdispatch.results.usage import held_by_row, job_facts, slots_of
+from batdispatch.results.usage import asking_jobs, held_by_row, slots_of
 
 MACHINE = Machine.flat(3, "core=8 gpu=2")
 
@@ -38,10 +38,9 @@ def test_units_times_demand_or_the_whole_node(run):
     folder, columns, intervals = run
     units = read_units(units_file(folder, "a,0-1,2 1"), columns, intervals.sizes)
     assert units.tolist() == [2, 1, 1, 1]
-    facts = job_facts(columns, JOBS)
-    assert [job.id if job else None for job in facts.jobs] == ["a", "w0!b", "r", None]
-    assert facts.users.tolist() == ["ann", "", "", ""]
-    slots = slots_of(intervals, units, MACHINE, facts.jobs)
+    asking = asking_jobs(columns, JOBS)
+    assert [job.id if job else None for job in asking] == ["a", "w0!b", "r", None]
+    slots = slots_of(intervals, units, MACHINE, asking)
     assert slots.host.tolist() == [0, 1, 2, 1]
     assert slots.amount.tolist() == [[4, 0], [2, 0], [8, 2], [8, 2]]
     held = held_by_row(slots, len(columns), MACHINE.resources)
@@ -83,6 +82,6 @@ def test_a_units_file_with_other_columns(run):
 
 def test_a_resource_that_the_machine_lacks(run):
     _, columns, intervals = run
-    facts = job_facts(columns, [Job(id="a", request=Request(units=3, per_unit=amounts({"tpu": 1})))])
+    asking = asking_jobs(columns, [Job(id="a", request=Request(units=3, per_unit=amounts({"tpu": 1})))])
     with pytest.raises(InputError, match=r"job 'a'.*'tpu'"):
-        slots_of(intervals, np.ones(4, dtype=np.int64), MACHINE, facts.jobs)
+        slots_of(intervals, np.ones(4, dtype=np.int64), MACHINE, asking)

@@ -26,7 +26,7 @@ from batdispatch.results.runs import Run, display_name, read_runs
 from batdispatch.results.sites import Sites
 from batdispatch.results.starvation import NO_EASY, beside_easy
 from batdispatch.results.units import read_units
-from batdispatch.results.usage import MachineUse, job_facts, licences_of, slots_of
+from batdispatch.results.usage import MachineUse, asking_jobs, licences_of, slots_of
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
 MAX_REASONS = 8
@@ -190,7 +190,7 @@ def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, MachineUse
             continue
         intervals = run.columns.hosts
         units = read_units(run.folder / "units.csv", run.columns, intervals.sizes)
-        jobs = job_facts(run.columns, workload.jobs, run.lineage).asking
+        jobs = asking_jobs(run.columns, workload.jobs, run.lineage)
         slots = slots_of(intervals, units, machine, jobs)
         found[run.label] = MachineUse(machine, slots, licences_of(machine, jobs))
     if not missing:

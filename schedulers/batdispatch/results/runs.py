@@ -30,7 +30,7 @@ from batdispatch.results.power import power_of_run
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
 from batdispatch.results.units import read_units
-from batdispatch.results.usage import JobFacts, held_by_row, job_facts, licences_of, slots_in_blocks
+from batdispatch.results.usage import asking_jobs, held_by_row, licences_of, slots_in_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -366,7 +366,6 @@ def figures_of(
     *,
     machine: Machine | None = None,
     jobs: Sequence[Job] | None = None,
-    facts: JobFacts | None = None,
     users: Texts | None = None,
     folder: Path | None = None,
     window: Window | None = None,
@@ -379,7 +378,6 @@ def figures_of(
         result: what result.json will hold; of it, "decisions" is read.
         machine: of the run, for utilisation and the network's metrics.
         jobs: of the workload, for users and for what they ask for.
-        facts: these, found for each row already.
         users: of each row's job, object [row], where nothing else of the jobs matters: on whole hosts without licences.
         folder: of the run, for units.csv and lineage.csv; without it no row continues another.
         window: which jobs of the workload count; None: all.
@@ -389,14 +387,15 @@ def figures_of(
         InputError: an allocation, units.csv or lineage.csv is malformed.
     """
     lineage = rows_as_jobs(len(columns)) if folder is None else read_lineage(folder / LINEAGE, columns)
-    if facts is None and jobs is not None:
-        facts = job_facts(columns, jobs, lineage)
+    asking = None if jobs is None else asking_jobs(columns, jobs, lineage)
+    if asking is not None:
+        users = np.array([job.user if job is not None else "" for job in asking], dtype=object)
     totals: dict[str, float] = {} if machine is None else {**machine.shared}
     licences = {} if machine is None else dict(machine.licences)
     amounts: dict[str, Floats] = {}
-    if machine is not None and licences and facts is not None:
-        amounts |= {name: held.astype(np.float64) for name, held in licences_of(machine, facts.asking).items()}
-    if machine is not None and totals and facts is not None:
+    if machine is not None and licences and asking is not None:
+        amounts |= {name: held.astype(np.float64) for name, held in licences_of(machine, asking).items()}
+    if machine is not None and totals and asking is not None:
         intervals = columns.hosts
         units = (
             read_units(folder / "units.csv", columns, intervals.sizes)
@@ -404,11 +403,11 @@ def figures_of(
             else np.ones(int(intervals.sizes.sum()), dtype=np.int64)
         )
         held = {name: np.zeros(len(columns)) for name in totals}
-        for slots in slots_in_blocks(intervals, units, machine, facts.asking):
+        for slots in slots_in_blocks(intervals, units, machine, asking):
             for name, part in held_by_row(slots, len(columns), machine.resources).items():
                 held[name] += part
         amounts |= held
-    network = None if machine is None else network_use(columns, machine, None if facts is None else facts.asking)
+    network = None if machine is None else network_use(columns, machine, asking)
     sample = partial(
         sample_of,
         columns,
@@ -417,7 +416,7 @@ def figures_of(
         totals=totals,
         licences=licences,
         amounts=amounts,
-        users=facts.users if facts is not None else users,
+        users=users,
         network=network,
         decisions=result.get("decisions"),
     )

@@ -24,24 +24,12 @@ from batdispatch.results.lineage import Lineage
 BLOCK = 1 << 18
 
 
-@dataclass(frozen=True)
-class JobFacts:
-    """What the workload knows about the job of each row of a run.
+def asking_jobs(columns: RunColumns, jobs: Iterable[Job], lineage: Lineage | None = None) -> list[Job | None]:
+    """Return for each row the job of the workload whose request says what the row's job takes on a node.
 
-    Attributes:
-        jobs: the workload's job, None where it has none of that id (jobs registered while the simulation ran).
-        asking: the job whose request says what the row's job takes on a node: its own or, where the workload has none
-            of that id, that of the first segment of the same logical job; None where there is neither.
-        users: the user of that job, object [row], empty text when unknown.
-    """
-
-    jobs: Sequence[Job | None]
-    asking: Sequence[Job | None]
-    users: NDArray[np.object_]
-
-
-def job_facts(columns: RunColumns, jobs: Iterable[Job], lineage: Lineage | None = None) -> JobFacts:
-    """Look up each row's job by ``workload!id``, or by its id alone when the workload's jobs carry no prefix.
+    It is the job of the row's ``workload!id``, or of its id alone when the workload's jobs carry no prefix. Where the
+    workload has none of that id, as for jobs registered while the simulation ran, it is that of the first segment of
+    the same logical job; None where there is neither.
 
     Args:
         columns: of the run, from `jobs_file.read_columns`.
@@ -53,11 +41,9 @@ def job_facts(columns: RunColumns, jobs: Iterable[Job], lineage: Lineage | None 
         by_id.get(job_id) or by_id.get(f"{workload}!{job_id}")
         for job_id, workload in zip(columns.job_id.tolist(), columns.workload_name.tolist(), strict=True)
     ]
-    asking = found
     if lineage is not None and lineage.joined:
-        asking = [found[root] if job is None else job for job, root in zip(found, lineage.root.tolist(), strict=True)]
-    users = np.array([job.user if job is not None else "" for job in asking], dtype=object)
-    return JobFacts(found, asking, users)
+        return [found[root] if job is None else job for job, root in zip(found, lineage.root.tolist(), strict=True)]
+    return found
 
 
 @dataclass(frozen=True)
@@ -105,7 +91,7 @@ def slots_of(
         intervals: hosts of each row's job.
         units: units on each host slot, from `read_units`.
         machine: of the run.
-        jobs: the job whose request each row has, see `JobFacts.asking`; None: whole nodes.
+        jobs: the job whose request each row has, see `asking_jobs`; None: whole nodes.
         source: for messages.
 
     Raises:

@@ -22,7 +22,7 @@ from batdispatch.results.network.use import io_hosts
 from batdispatch.results.outages import absences, outages_of
 from batdispatch.results.runs import Run, has_network
 from batdispatch.results.sites import Sites
-from batdispatch.results.usage import MachineUse, job_facts
+from batdispatch.results.usage import MachineUse, asking_jobs
 
 #: Most links that are followed for the curves of all runs of a page: some ten seconds.
 MOST_LINKS = 100_000_000
@@ -121,7 +121,7 @@ class _FamilyTables:
             return -1
         place = {host.id: number for number, host in enumerate(machine.storage)}
         nodes: list[Sequence[int]] = [()] * self._table.count
-        asking = job_facts(run.columns, workload.jobs, run.lineage).asking
+        asking = asking_jobs(run.columns, workload.jobs, run.lineage)
         for row, job in enumerate(asking):
             if job is not None and job.request.io_nodes:
                 where = int(self._table.places[index][run.lineage.job[row]])

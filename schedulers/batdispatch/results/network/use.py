@@ -61,7 +61,7 @@ def network_use(columns: RunColumns, machine: Machine, jobs: Sequence[Job | None
     Args:
         columns: of the run.
         machine: of the run.
-        jobs: the job whose request each row has, see `usage.JobFacts.asking`; None: no job asks for an I/O node.
+        jobs: the job whose request each row has, see `usage.asking_jobs`; None: no job asks for an I/O node.
 
     Raises:
         InputError: an allocation is malformed.
