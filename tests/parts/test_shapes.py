@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.hosts.hostset import flags_of
 from batdispatch.core.line import events as e
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.scene import Scene
@@ -23,7 +24,6 @@ from batdispatch.parts.placement import Placement, make_placement
 from batdispatch.parts.placement.geometry import network, search
 from batdispatch.parts.placement.geometry.boxes import Boxes, Sizes
 from batdispatch.parts.placement.geometry.growth import Partners
-from batdispatch.parts.placement.geometry.moment import ids_of
 from spec_shapes import Net, keeps
 from strategies import make_job
 
@@ -69,7 +69,7 @@ def test_a_box_is_free_exactly_when_the_links_inside_it_are(
     sizes = Sizes(grid)
     boxes = Boxes(sizes, links=~used, routers=np.ones(grid.routers, dtype=np.bool_))
     for _, _, size in sizes.listed:
-        found = set(ids_of(boxes.places(size), grid.routers).tolist())
+        found = set(flags_of(boxes.places(size), grid.routers).nonzero()[0].tolist())
         for corner in range(grid.routers):
             place = grid.coordinates(corner).tolist()
             if any(_twofold(dims[axis], wrap, length, place[axis]) for axis, length in enumerate(size)):
@@ -96,7 +96,7 @@ def test_boxes_of_routers_hold_their_own_routes(shape: tuple[list[int], bool]) -
     sizes = Sizes(grid)
     boxes = Boxes(sizes, routers=np.ones(grid.routers, dtype=np.bool_))
     for _, _, size in sizes.listed:
-        for corner in ids_of(boxes.places(size), grid.routers).tolist():
+        for corner in flags_of(boxes.places(size), grid.routers).nonzero()[0].tolist():
             cells = sizes.cells(corner, size)
             assert set(grid.routers_within(cells).nonzero()[0].tolist()) == set(cells.tolist())
 

@@ -71,8 +71,7 @@ class Need:
             self.hosts &= request.allowed
         self._allowed: NDArray[np.bool_] | None = None
         if self.hosts != machine.compute:
-            self._allowed = np.zeros(len(machine.hosts), dtype=bool)
-            self._allowed[hostset.ids(self.hosts)] = True
+            self._allowed = hostset.flags_of(self.hosts, len(machine.hosts))
         self.least, self.most = request.nodes or (1, request.units)
         self.each = request.units_per_node or 0
         self._check(machine, machine.units_are_hosts(request))

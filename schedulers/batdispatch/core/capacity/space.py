@@ -232,9 +232,7 @@ class HostSpace(WholeHosts):
         return self._ones(free)[:, None]
 
     def _ones(self, hosts: int) -> NDArray[np.int64]:
-        found = np.zeros(len(self.machine.hosts), dtype=np.int64)
-        found[hostset.ids(hosts)] = 1
-        return found
+        return hostset.flags_of(hosts, len(self.machine.hosts)).astype(np.int64)
 
     def _usable(self, free: int, job: Job) -> int:
         return free if job.request.plain else free & self.need(job).hosts

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 
@@ -63,6 +64,17 @@ def runs(mask: int) -> Iterator[tuple[int, int]]:
 def ids(mask: int) -> list[int]:
     """Return the ids of a mask in ascending order."""
     return [host for first, last in runs(mask) for host in range(first, last + 1)]
+
+
+def flags_of(mask: int, count: int) -> NDArray[np.bool_]:
+    """Return which of the ids 0, ..., `count` - 1 are in a mask that holds no others, bool [id]."""
+    data = np.frombuffer(mask.to_bytes((count + 7) >> 3, "little"), dtype=np.uint8)
+    return np.unpackbits(data, count=count, bitorder="little").view(np.bool_)
+
+
+def mask_of_flags(flags: NDArray[np.bool_]) -> int:
+    """Return the mask of the ids that are flagged, bool [id]."""
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 
 def lowest(mask: int, count: int) -> int:

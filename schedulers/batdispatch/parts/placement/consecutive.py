@@ -52,8 +52,7 @@ class Consecutive(HostPlacement):
     def pick(self, free: int, count: int) -> int | None:
         if self._weights is None:
             return _tightest_runs(free, count)
-        room = np.zeros(len(self.machine.hosts), dtype=np.int64)
-        room[hostset.ids(free)] = 1
+        room = hostset.flags_of(free, len(self.machine.hosts)).astype(np.int64)
         order = self._order(room, count, count)
         return hostset.mask_of(order[:count].tolist())
 

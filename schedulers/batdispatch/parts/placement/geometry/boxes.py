@@ -31,9 +31,10 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.core.hosts.hostset import flags_of, mask_of_flags
 from batdispatch.core.machine.topology.base import Ints
 from batdispatch.core.machine.topology.grid import Grid
-from batdispatch.parts.placement.geometry.moment import NetworkDemand, ids_of, mask_of
+from batdispatch.parts.placement.geometry.moment import NetworkDemand
 
 Size = tuple[int, ...]
 
@@ -58,7 +59,7 @@ class Sizes:
         self.coordinates = grid.coordinates(ids)
         #: For each dimension: the routers with a coordinate below each number, as masks.
         self._below = [
-            [mask_of(self.coordinates[:, axis] < bound) for bound in range(size + 1)]
+            [mask_of_flags(self.coordinates[:, axis] < bound) for bound in range(size + 1)]
             for axis, size in enumerate(self.dims)
         ]
         lengths = [self.lengths(axis) for axis in range(len(self.dims))]
@@ -137,13 +138,13 @@ class Boxes:
         edges, rings = [sizes.all] * count, [0] * count
         if links is not None:
             for axis in range(count):
-                up = mask_of(sizes.grid.beside(axis, 0, links))
-                down = mask_of(sizes.grid.beside(axis, 1, links))
+                up = mask_of_flags(sizes.grid.beside(axis, 0, links))
+                down = mask_of_flags(sizes.grid.beside(axis, 1, links))
                 edges[axis] = up & sizes.shift(down, axis, 1)
                 if sizes.wraps[axis]:
                     rings[axis] = _all_along(sizes, up, axis)
         self._strict = links is None
-        whole = _Part(mask_of(routers), tuple(edges), tuple(rings))
+        whole = _Part(mask_of_flags(routers), tuple(edges), tuple(rings))
         #: By the lengths so far: what ranges of these lengths give, and what of it is a box.
         self._ranges: dict[Size, _Part] = {}
         self._parts: dict[Size, _Part] = {(): whole}
@@ -272,7 +273,7 @@ def find(boxes: Boxes, sums: Sums, asked: NetworkDemand, *, strict: bool) -> Ite
         places = boxes.places(size)
         if not places:
             continue
-        corners = ids_of(places, sizes.routers)
+        corners = flags_of(places, sizes.routers).nonzero()[0]
         for pin in pins:
             corners = corners[pin.over(corners, size) > 0]
         room = sums.over(corners, size)

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from batdispatch.core.hosts import hostset
-from batdispatch.parts.placement.geometry.moment import NetworkDemand, NetworkUsage, mask_of
+from batdispatch.core.hosts.hostset import mask_of_flags
+from batdispatch.parts.placement.geometry.moment import NetworkDemand, NetworkUsage
 from batdispatch.parts.placement.geometry.network import Network
 
 #: Most nodes of a search; more are seldom needed on 64 cells, and a decision has to end.
@@ -43,12 +44,12 @@ class CliqueSearch:
         self._asked = asked
         self._weights: list[int] = asked.weights.tolist()
         self._compatible = compatible
-        self._near = [mask_of(near) for near in asked.near]
+        self._near = [mask_of_flags(near) for near in asked.near]
         self._beside = beside_masks(asked.network) if connected else None
 
     def find(self) -> list[int] | None:
         """Return the cells of a set with enough room, all of which are to be used, or None."""
-        candidates = mask_of(self._asked.weights > 0)
+        candidates = mask_of_flags(self._asked.weights > 0)
         if self._beside is None:
             return self._anywhere([], 0, 0, candidates)
         return self._connected([], 0, 0, candidates, candidates)

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.hostset import mask_of_flags
 from batdispatch.core.machine.topology.base import Ints
 from batdispatch.parts.placement.geometry.connected_sets import is_joined
-from batdispatch.parts.placement.geometry.moment import NetworkDemand, NetworkUsage, mask_of
+from batdispatch.parts.placement.geometry.moment import NetworkDemand, NetworkUsage
 
 #: Most closures that the exhaustive search of a small machine works out.
 STEPS = 10_000
@@ -132,7 +133,7 @@ class ClosedSearch:
         known = self._network.routers_between.get(pair)
         if known is None:
             hosts = [self._example[one], self._example[other]]
-            known = self._network.routers_between[pair] = mask_of(self._network.topology.routers_within(hosts))
+            known = self._network.routers_between[pair] = mask_of_flags(self._network.topology.routers_within(hosts))
         return known
 
     def _units(self, routers: int) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.capacity.need import Need
 from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.hosts.hostset import mask_of_flags
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.scene import Scene
@@ -100,7 +101,7 @@ class NetworkUsage(Memory):
     @cached_property
     def link_mask(self) -> int:
         """The links as a mask."""
-        return mask_of(self.links)
+        return mask_of_flags(self.links)
 
     def ground(self, free: int, make: Callable[[], Ground]) -> Ground:
         """Return what was made for a mask of free hosts, or make it."""
@@ -216,14 +217,3 @@ class NetworkDemand(HostDemand):
         place = order[self.network.cell_of[self.hosts]]
         found = self.hosts[place >= 0]
         return np.asarray(found[np.argsort(place[place >= 0], kind="stable")])
-
-
-def mask_of(flags: NDArray[np.bool_]) -> int:
-    """Return flags as a mask: bit i is set where flag i is."""
-    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
-
-
-def ids_of(mask: int, count: int) -> Ints:
-    """Return the ids of a mask of `count` bits, ascending, int64 [id]."""
-    data = np.frombuffer(mask.to_bytes((count + 7) >> 3, "little"), dtype=np.uint8)
-    return np.asarray(np.unpackbits(data, count=count, bitorder="little").nonzero()[0])
