@@ -14,10 +14,10 @@ FILES = ("jobs.csv", "consumed_energy.csv", "pstate_changes.csv", "schedule.csv"
 WHOLE = (
     *("corners", "dvfs_midjob", "easy_bf.hetero12", "easy_bf.homo8", "energy_bf.homo8", "energy_bf_idle_sleeper.homo8"),
     *("energy_bf_subpart_sleeper.homo8", "events.hetero12", "filler.hetero12", "lazy_update", "powercap.hetero12"),
-    "sleeper.homo8",
+    *("sleeper.homo8", "transitions", "usage_trace", "usage_trace_easy_bf", "sharing_small"),
 )
-#: What happens within some nanoseconds in these has another order here, so that rows differ where none is a new one.
-TIED = ("transitions", "sharing_small")
+#: Seconds by which an end may differ: where five tasks share four cores, SimGrid's solver stops at 1e-5 of the rate.
+SLACK = {"sharing_small": 2e-5}
 
 REFUSED = {
     "err_busy_to_sleep": r"host 0 \(e00\) cannot sleep in power state 3: jobs run there",
@@ -38,6 +38,7 @@ REFUSED = {
     "err_state_word": r"field data.state: found 'off', expected the number of a power state",
     "err_unknown_host": r"hosts '12' are not all in the platform, which has 0-11",
     "err_unknown_pstate": r"host 0 \(e00\) has no power state 9, expected one of 0-5",
+    "smpi": r"profile 'mpi': type 'smpi': only Batsim replays what MPI processes compute and send",
     # Batsim never answers these; whoever waits for the answer waits for ever.
     "odd_set_while_switching": r"host 0 \(e00\) is switching to power state 3, and can be set when it is there",
     "odd_virtual_pstate": r"host 0 \(e00\) cannot be set to power state 4: it only goes through that one",
@@ -58,7 +59,7 @@ def test_exchange_and_files_are_those_recorded(tmp_path: Path, name: str) -> Non
     ours = told(play_energy(name, tmp_path, simgrid=True))
     assert len(ours) == len(theirs)
     for (now, kind, data), (at, recorded, expected) in zip(ours, theirs, strict=True):
-        assert (kind, now) == (recorded, pytest.approx(at, abs=2e-6))
+        assert (kind, now) == (recorded, pytest.approx(at, abs=SLACK.get(name, 2e-6)))
         if kind == "ANSWER":
             assert same(str(data["consumed_energy"]), str(expected["consumed_energy"]))
         else:
@@ -66,14 +67,10 @@ def test_exchange_and_files_are_those_recorded(tmp_path: Path, name: str) -> Non
     assert [found for file in FILES for found in differences(tmp_path / file, folder / file)] == []
 
 
-@needs_simgrid
-@pytest.mark.parametrize("name", TIED)
-def test_joules_of_jobs_and_in_all_where_order_is_a_matter_of_nanoseconds(tmp_path: Path, name: str) -> None:
-    folder = ENERGY / "batsim4" / name
-    play_energy(name, tmp_path, simgrid=True)
-    assert [*differences(tmp_path / "pstate_changes.csv", folder / "pstate_changes.csv")] == []
-    assert [text for text in differences(tmp_path / "jobs.csv", folder / "jobs.csv") if "consumed_energy" in text] == []
-    assert [text for text in differences(tmp_path / "schedule.csv", folder / "schedule.csv") if "joules" in text] == []
+@pytest.mark.parametrize("name", ["usage_trace", "usage_trace_easy_bf"])
+def test_traces_take_as_long_and_burn_as_much_without_simgrid(tmp_path: Path, name: str) -> None:
+    play_energy(name, tmp_path, simgrid=False)
+    assert [*differences(tmp_path / "jobs.csv", ENERGY / "batsim4" / name / "jobs.csv")] == []
 
 
 @needs_simgrid
@@ -87,4 +84,4 @@ def test_what_batsim_refuses_or_never_answers_is_refused_in_words(tmp_path: Path
 
 def test_every_recording_is_asked_about() -> None:
     folders = {folder.name for folder in (ENERGY / "batsim4").iterdir()}
-    assert folders == {*WHOLE, *TIED, *REFUSED}
+    assert folders == {*WHOLE, *REFUSED}

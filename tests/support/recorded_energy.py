@@ -64,15 +64,19 @@ def _play(name: str, out: Path, count: CountEnergy, timer: SimGridTimer | None) 
         forward_unknown_events=False,
     )
     script = InTurn(lines)
-    EmbeddedEngine(
-        platform.machine,
-        read_workload(ENERGY / words[words.index("-w") + 1]),
-        Outputs(out, len(platform.machine.hosts)),
-        options=options,
-        external_events=events,
-        timer=timer,
-        delays=on_private_links if timer is None else timer.delay,
-    ).run(script)
+    outputs = Outputs(out, len(platform.machine.hosts))
+    try:
+        EmbeddedEngine(
+            platform.machine,
+            read_workload(ENERGY / words[words.index("-w") + 1]),
+            outputs,
+            options=options,
+            external_events=events,
+            timer=timer,
+            delays=on_private_links if timer is None else timer.delay,
+        ).run(script)
+    finally:
+        outputs.discard()
     return [json.loads(v4.encode_message(message)) for message in script.heard]
 
 

@@ -25,6 +25,7 @@ PLATFORM_TYPES = frozenset(
         "parallel_homogeneous_total",
         "parallel_homogeneous_pfs",
         "data_staging",
+        "usage_trace",
     }
 )
 #: Those that say by themselves which hosts they use, so that they can run as an I/O job.
@@ -38,7 +39,7 @@ Amounts = NDArray[np.float64]
 def only_computes(profile: Profile) -> bool:
     """Return whether a profile sends nothing from host to host."""
     if profile["type"] not in _ON_GIVEN_HOSTS:
-        return False
+        return bool(profile["type"] == "usage_trace")
     traffic = profile["com"]
     return not any(traffic) if isinstance(traffic, list) else not traffic
 
@@ -114,6 +115,15 @@ class Placement:
 
     def _refusal(self, text: str) -> ImpossibleDecision:
         return ImpossibleDecision(f"job {self._job}: {text}")
+
+    def host_of(self, executor: int) -> int:
+        """Return the host of an executor; those beyond the last one start again with the first host."""
+        return self._hosts[executor % len(self._hosts)]
+
+    def step(self, host: int, usage: float, flops: float) -> Activity:
+        """Return what a step of a usage trace does on a host: so many flop on each of a share of its cores."""
+        cores = max(1, int(usage * self._machine.hosts[host].cores + 0.5))
+        return Activity((host,) * cores, np.full(cores, flops), None)
 
     def activity(self, name: str, profile: Profile, io: Profile | None) -> Activity:
         """Return what a profile does here, together with its part of the I/O job.
@@ -195,6 +205,8 @@ def io_problem(profile: Profile, io: Profile, profiles: Profiles, depth: int = 6
             if problem:
                 return problem
         return ""
+    if profile["type"] == "usage_trace":
+        return "nothing can run along with a usage trace"
     if io["type"] not in _ON_GIVEN_HOSTS:
         return f"type {io['type']!r} cannot run as an I/O job, {', '.join(sorted(_ON_GIVEN_HOSTS))} can"
     return ""

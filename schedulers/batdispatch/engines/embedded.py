@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from batdispatch import __version__
-from batdispatch.core.errors import DeadlockError, SimulationError
+from batdispatch.core.errors import DeadlockError, InputError, SimulationError
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.line import events as e
@@ -37,6 +37,7 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.power_states import Power, power_of
 from batdispatch.engines.records import EngineOptions
 from batdispatch.engines.timing import PlatformTimer
+from batdispatch.engines.traces import Traces
 from batdispatch.engines.world import World
 
 if TYPE_CHECKING:
@@ -90,17 +91,20 @@ class EmbeddedEngine:
         power: Power | None = None
         if options.energy is not None:
             power, timer = power_of(machine, options.energy, timer, outputs.folder)
-        checked: set[str] = set()
-        for job in workload.jobs:
-            if job.profile not in checked:
-                check_timed(job.profile, workload.profiles, checked, source=str(workload.path), timer=timer)
+        traces = Traces(workload.path.parent)
+        try:
+            _check_profiles(workload, traces, timer)
+        except InputError:
+            if power is not None:
+                power.discard()
+            raise
         #: Submission times on the engine's clock, s; infinity behind the last one.
         self._submissions = [*(round(job.submission, 6) for job in workload.jobs), math.inf]
         self._next_job = 0
         self.scheduling_seconds = 0.0
         self.messages = 0
         mail = None if delays is None else Mail(delays)
-        self._world = World(machine, workload, outputs, options, timer, progress, mail, power)
+        self._world = World(machine, workload, outputs, options, timer, progress, mail, power, traces)
         self._orders = Orders(self._world)
 
     @property
@@ -368,3 +372,11 @@ class EmbeddedEngine:
             world.come_back(event.hosts.mask)
         if not isinstance(event, e.Notified) or world.options.forward_unknown_events:
             world.told.append(event if world.mail is None else msgspec.structs.replace(event, time=world.now))
+
+
+def _check_profiles(workload: Workload, traces: Traces, timer: PlatformTimer | None) -> None:
+    checked: set[str] = set()
+    source = str(workload.path)
+    for job in workload.jobs:
+        if job.profile not in checked:
+            check_timed(job.profile, workload.profiles, checked, traces=traces, source=source, timer=timer)

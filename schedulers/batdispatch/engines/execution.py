@@ -10,12 +10,15 @@ import math
 import re
 from collections import deque
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.jobs.profile_versions import BATSIM5_TYPES
 from batdispatch.engines.activities import PLATFORM_TYPES, Activity, Placement, only_computes
+from batdispatch.engines.ranks import RankDelay, TraceReplay
 from batdispatch.engines.timing import PlatformTimer
+from batdispatch.engines.traces import Traces
 
 #: Profile types that run without a platform model.
 TIMED_TYPES = frozenset({"delay", "composed", "send", "recv"})
@@ -27,7 +30,13 @@ Profiles = Mapping[str, Mapping[str, Any]]
 
 
 def check_timed(
-    name: str, profiles: Profiles, checked: set[str], *, source: str = "", timer: PlatformTimer | None = None
+    name: str,
+    profiles: Profiles,
+    checked: set[str],
+    *,
+    traces: Traces | None = None,
+    source: str = "",
+    timer: PlatformTimer | None = None,
 ) -> None:
     """Check that a profile and all it refers to can run.
 
@@ -35,12 +44,14 @@ def check_timed(
         name: the profile.
         profiles: all profiles of its workload, already validated and acyclic.
         checked: names found good before; extended.
+        traces: of the workload; those of the profiles are read. None: they are beside the current folder.
         source: where the workload was read from, for the message.
         timer: times activities; None: none can be timed.
 
     Raises:
-        InputError: a profile cannot be simulated, or not without a platform model.
+        InputError: a profile cannot be simulated, or not without a platform model; a trace is malformed.
     """
+    traces = traces or Traces(Path())
     pending = [name]
     while pending:
         current = pending.pop()
@@ -57,6 +68,15 @@ def check_timed(
                 source=source,
                 place=place,
             )
+        if kind == "smpi":
+            raise InputError(
+                "type 'smpi': only Batsim replays what MPI processes compute and send: run this workload there "
+                "(--engine batsim4, --engine batsim5, or batdispatch serve)",
+                source=source,
+                place=place,
+            )
+        if kind == "usage_trace":
+            traces.of(profile)
         if kind in BATSIM5_TYPES:
             raise InputError(
                 f"type {kind!r}: its amounts are spread over the executors, and jobs of several sizes use it: give "
@@ -79,10 +99,19 @@ def check_timed(
 class Site:
     """What lets a job's activities run on the platform: where its executors are, and who times them."""
 
-    __slots__ = ("io", "placement", "subject", "timer")
+    __slots__ = ("io", "placement", "rank_delay", "subject", "timer", "traces")
 
-    def __init__(self, timer: PlatformTimer, placement: Placement, subject: Any, io: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self,
+        timer: PlatformTimer,
+        placement: Placement,
+        subject: Any,
+        io: Mapping[str, Any] | None,
+        traces: Traces,
+        rank_delay: RankDelay,
+    ) -> None:
         self.timer = timer
+        self.traces, self.rank_delay = traces, rank_delay
         self.placement = placement
         #: What the timer reports when an activity of the job has ended.
         self.subject = subject
@@ -120,6 +149,7 @@ class Execution:
         "_leaf",
         "_polls_from",
         "_profiles",
+        "_replay",
         "_site",
         "_stack",
         "inbox",
@@ -134,6 +164,8 @@ class Execution:
         self._activity: int | None = None
         #: What it was.
         self._busy: Activity | None = None
+        #: The trace that runs.
+        self._replay: TraceReplay | None = None
         self._stack: list[_Sequence] = []
         self._leaf = ""
         self._began = 0.0
@@ -161,13 +193,19 @@ class Execution:
             if kind in PLATFORM_TYPES:
                 site = self._site
                 assert site is not None, "such profiles are refused without a timer"
+                self._duration = math.inf
+                if kind == "usage_trace":
+                    trace = site.traces.of(profile)
+                    self._replay = replay = TraceReplay(
+                        trace, site.placement, site.timer, site.subject, site.rank_delay, now
+                    )
+                    return replay.end if replay.over else math.inf
                 try:
                     activity = site.placement.activity(name, profile, io)
                 except ImpossibleDecision as problem:
                     raise ImpossibleDecision(f"at {now:.6f} s: {problem}") from None
                 self._busy = activity
                 self._activity = site.timer.start(activity, site.subject, now)
-                self._duration = math.inf
                 return math.inf
             if kind == "delay":
                 self._duration = float(profile["delay"])
@@ -206,7 +244,7 @@ class Execution:
 
     def resume(self, now: float) -> float | None:
         """Go on after a delay, a send, a poll, or an activity; returns as `begin`."""
-        self._activity = None
+        self._activity = self._replay = None
         if self._polls_from is not None:
             self._polls_from = None
             target = self._receive(self._profiles[self._leaf])
@@ -228,7 +266,12 @@ class Execution:
         return None
 
     def stop(self, now: float) -> tuple[dict[str, Any], bool]:
-        """End at once; return the progress as Batsim nests it, and whether an activity was under way."""
+        """End at once; return the progress as Batsim nests it, and whether an activity was under way.
+
+        A trace has no progress.
+        """
+        if self._replay is not None:
+            self._replay.cancel()
         if self._activity is not None and self._site is not None:
             part = self._site.timer.cancel(self._activity)
             self._activity = None

@@ -101,7 +101,7 @@ class FlopsTimer:
     def run(self, loop: Callable[[], None]) -> None:
         loop()
 
-    def delay(self, host: int | None) -> Delay:
+    def delay(self, host: int | None, to: int | None = None) -> Delay:
         raise InputError("how long messages take is only known to SimGrid", source="option --clock batsim")
 
     def start(self, activity: Activity, subject: Any, now: float) -> int:
@@ -158,6 +158,7 @@ class FlopsTimer:
         if not ended:
             self.clock = until if until < math.inf else self.clock
         for task in ended:
+            self._meter.look(task.hosts, self.clock)
             self._leave(task)
         return [task.subject for task in sorted(ended, key=lambda task: task.handle)]
 

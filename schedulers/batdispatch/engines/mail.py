@@ -97,6 +97,13 @@ class Mail:
         for letter in self._letters:
             yield from letter.events
 
+    def delay(self, host: int | None) -> Delay:
+        """Return how long a message from a host (None: the master host) takes."""
+        delay = self._known.get(host)
+        if delay is None:
+            delay = self._known[host] = self._delays(host)
+        return delay
+
     def post(
         self,
         now: float,
@@ -107,10 +114,7 @@ class Mail:
         events: Sequence[Event] = (),
     ) -> None:
         """Send a message from a host (None: the master host): it does `arrive`, and its sender goes on with `then`."""
-        delay = self._known.get(host)
-        if delay is None:
-            delay = self._known[host] = self._delays(host)
-        letter = _Letter(delay, arrive, then, events)
+        letter = _Letter(self.delay(host), arrive, then, events)
         if self._newborn is not None:
             self._newborn.append(letter)
             return

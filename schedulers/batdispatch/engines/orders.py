@@ -125,7 +125,7 @@ class Orders:
             )
         except ImpossibleDecision as problem:
             raise self._refusal(f"EXECUTE_JOB: {problem}") from None
-        return Site(timer, placement, record, io)
+        return Site(timer, placement, record, io, world.traces, world.rank_delay)
 
     def _io_profile(self, record: Record, io_job: IoJob) -> Mapping[str, Any]:
         profiles = record.profiles
@@ -245,6 +245,7 @@ class Orders:
                 decision.name,
                 ChainMap[str, Any](known, {decision.name: decision.profile}),
                 set(),
+                traces=world.traces,
                 timer=world.timer,
             )
         except InputError as problem:

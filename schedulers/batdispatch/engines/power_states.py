@@ -135,14 +135,10 @@ class Power:
         return self._meter.burnt(_ids(record.allocation), now) - record.joules
 
     def phase_ends(self, record: Record, now: float) -> None:
-        """Look at the hosts at which Batsim looks when a part of a job ends that goes on."""
+        """Look where Batsim looks when a delay of a job ends; whoever times an activity looks where that ends."""
         execution = record.execution
-        assert execution is not None
-        activity = execution.activity
-        if activity is None:
+        if execution is not None and execution.activity is None:
             self._meter.look(np.array([record.first_host]), now)
-        else:
-            self._meter.look(np.array(activity.hosts)[activity.flops > 0], now)
 
     # ------------------------------------------------------------------ decisions
 

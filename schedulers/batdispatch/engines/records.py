@@ -28,6 +28,8 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     split_simultaneous: bool = False
     #: How energy is counted; None: it is not, and there are no power states.
     energy: CountEnergy | None = None
+    #: Whether the ranks of a usage trace tell of their ends by messages, where messages take time (Batsim 5: no).
+    rank_messages: bool = True
     #: Text handed to the scheduler as ``sched-config``.
     scheduler_config: str = ""
 

@@ -84,10 +84,11 @@ class SimGridTimer:
         if raised:
             raise raised[0]
 
-    def delay(self, host: int | None) -> Delay:
-        """Return how long a message to the platform's master host takes; only while the loop runs."""
+    def delay(self, host: int | None, to: int | None = None) -> Delay:
+        """Return how long a message between hosts (None: the platform's master host) takes; only in the loop."""
         assert self._master is not None, "a run with this clock is refused without a master host"
-        latency, bandwidth = self._simgrid.route(self._master if host is None else self._hosts[host], self._master)
+        ends = [self._master if each is None else self._hosts[each] for each in (host, to)]
+        latency, bandwidth = self._simgrid.route(*ends)
         # Where there is no link on the way, there is no bandwidth.
         return Delay(latency, 1 / bandwidth if bandwidth > 0 else 0.0)
 

@@ -26,8 +26,8 @@ class PlatformTimer(Protocol):
     def run(self, loop: Callable[[], None]) -> None:
         """Call `loop` where activities can be started; what it raises is raised here."""
 
-    def delay(self, host: int | None) -> Delay:
-        """Return how long a message from a host, or from the master host (None), to the master host takes."""
+    def delay(self, host: int | None, to: int | None = None) -> Delay:
+        """Return how long a message from one host to another one takes; None: the master host."""
 
     def start(self, activity: Activity, subject: Any, now: float) -> int:
         """Start an activity at `now` on behalf of `subject` and return its handle."""

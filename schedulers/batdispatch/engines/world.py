@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,8 +26,10 @@ from batdispatch.engines.mail import EARLY, Mail
 from batdispatch.engines.occupancy import Occupancy
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.power_states import Power, Switch
+from batdispatch.engines.ranks import Rank
 from batdispatch.engines.records import EngineOptions, Record
 from batdispatch.engines.timing import PlatformTimer
+from batdispatch.engines.traces import Traces
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload
@@ -54,6 +57,7 @@ class World:
         calls: number of calls that the peer asked for and that are to come.
         registering: whether the peer may still register jobs.
         power: power states and energy; None: there are none.
+        traces: that profiles name.
         calendar: heap of what will happen: time, order of entry, action, its subject.
     """
 
@@ -67,8 +71,10 @@ class World:
         progress: Callable[[int], None] | None,
         mail: Mail | None = None,
         power: Power | None = None,
+        traces: Traces | None = None,
     ) -> None:
         self.machine = machine
+        self.traces = traces or Traces(Path())
         self.outputs = outputs
         self.options = options
         self.timer = timer
@@ -111,11 +117,23 @@ class World:
             self.mail.post(self.now, host, lambda: self._hear(events), then=then, events=events)
 
     def post(self, host: int, arrive: Callable[[], None]) -> None:
-        """Let a host send word of something, which does `arrive` where the peer is told."""
+        """Let a host send word of something, which does `arrive` where the peer is told.
+
+        Jobs that end in the very step of SimGrid's in which it arrives do so before.
+        """
         if self.mail is None:
             arrive()
         else:
-            self.mail.post(self.now, host, arrive)
+            self.mail.post(self.now, host, lambda: None, then=arrive)
+
+    def rank_delay(self, host: int, first: int) -> float:
+        """Return how long word of the end of a job's rank takes from its host to the job's first one, in seconds."""
+        mail, timer = self.mail, self.timer
+        if mail is None or timer is None or not self.options.rank_messages:
+            return 0.0
+        # Who does not know the links between two hosts takes those to the master host.
+        delay = timer.delay(host, first) if timer.sends else mail.delay(host)
+        return delay.latency + delay.byte
 
     def _hear(self, events: tuple[e.Event, ...]) -> None:
         self.told.extend(msgspec.structs.replace(event, time=self.now) for event in events)
@@ -199,10 +217,14 @@ class World:
             code = execution.return_code
         self._end_itself(record, JobState.COMPLETED_FAILED if code else JobState.COMPLETED_SUCCESSFULLY, code)
 
-    def activity_ended(self, subject: Record | Switch) -> None:
-        """Let a job go on or end, or a host be in its new power state, whose activity has ended."""
+    def activity_ended(self, subject: Record | Switch | Rank) -> None:
+        """Let a job or a rank go on or end, or a host be in its new power state, whose activity has ended."""
         if isinstance(subject, Record):
             self.job_due(subject)
+        elif isinstance(subject, Rank):
+            replay = subject.replay
+            if replay.step_ended(subject, self.now):
+                self.plan(replay.subject, replay.end)
         elif self.power is not None:
             self.power.switched(self, subject)
 
