@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.batsim import v4
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.hosts.allocation import Allocation, IoJob
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job, JobState
@@ -132,6 +133,17 @@ notified = st.builds(lambda time, kind, data: e.Notified(time, kind, {**data, "t
 SPECIAL = {e.JobsKilled: killed, e.Notified: notified}
 events = st.one_of([SPECIAL.get(kind, st.builds(kind, times, *fields)) for kind, fields in EVENTS.items()])
 
+#: What only Batsim 5 knows.
+OF_BATSIM5 = {
+    type(decision): decision
+    for decision in (
+        d.StopSimulation(1.0),
+        d.CallEvery(1.0, "a", 5.0),
+        d.StopCalls(1.0, "a"),
+        d.CreateProbe(1.0, "a", Allocation.of([0]), 5.0),
+        d.StopProbe(1.0, "a"),
+    )
+}
 #: Decision type -> its fields beyond the time.
 DECISIONS: dict[type[d.Decision], list[st.SearchStrategy[Any]]] = {
     d.Execute: [],
@@ -185,9 +197,14 @@ def comparable(value: Any) -> Any:
 
 
 def test_every_event_and_decision_has_a_strategy() -> None:
-    assert set(EVENTS) == set(e.Event.__subclasses__())
-    # Batsim 4 cannot end a simulation early.
-    assert set(DECISIONS) == set(d.Decision.__subclasses__()) - {d.StopSimulation}
+    assert set(EVENTS) == set(e.Event.__subclasses__()) - {e.ProbeData}
+    assert set(DECISIONS) == set(d.Decision.__subclasses__()) - set(OF_BATSIM5)
+
+
+@pytest.mark.parametrize("kind", OF_BATSIM5)
+def test_what_batsim_4_lacks_is_refused_in_words(kind: type[d.Decision]) -> None:
+    with pytest.raises(ImpossibleDecision, match=r"Batsim 4 (has no|cannot)"):
+        v4.encode_reply(Reply(1.0, [OF_BATSIM5[kind]]))
 
 
 @settings(max_examples=300, deadline=None)

@@ -112,6 +112,10 @@ def notified(time: float, kind: str, data: dict[str, Any]) -> e.Notified:
     return e.Notified(time, kind, {name: value for name, value in data.items() if name != "extra_data"})
 
 
+JOULES = st.floats(0, 1e12)
+#: Whole milliseconds, in seconds.
+PERIODS = st.integers(1, 10**7).map(lambda milliseconds: milliseconds / 1000)
+COUNTS = st.none() | st.integers(1, 99)
 EVENTS: dict[type, Any] = {
     e.JobSubmitted: lambda t: st.builds(e.JobSubmitted, st.just(t), jobs(), st.none() | DECORATED),
     e.JobCompleted: lambda t: st.builds(
@@ -123,9 +127,17 @@ EVENTS: dict[type, Any] = {
     ),
     e.JobsKilled: kills,
     e.ResourceStateChanged: lambda t: st.builds(
-        e.ResourceStateChanged, st.just(t), HOSTS, st.sampled_from(["0", "7", "on", "off"])
+        e.ResourceStateChanged, st.just(t), HOSTS, st.sampled_from(["0", "7"]), st.booleans()
     ),
-    e.RequestedCall: lambda t: st.builds(e.RequestedCall, st.just(t), NAMES),
+    e.RequestedCall: lambda t: st.builds(e.RequestedCall, st.just(t), NAMES, st.booleans()),
+    e.ProbeData: lambda t: (
+        st.builds(
+            lambda name, joules: e.ProbeData(t, name, Allocation.of([1, 4]), joules),
+            NAMES,
+            st.lists(JOULES, min_size=2, max_size=2),
+        )
+        | st.builds(lambda name, joules: e.ProbeData(t, name, Allocation.of([1, 4]), [joules], "sum"), NAMES, JOULES)
+    ),
     e.MachinesUnavailable: lambda t: st.builds(e.MachinesUnavailable, st.just(t), HOSTS),
     e.MachinesAvailable: lambda t: st.builds(e.MachinesAvailable, st.just(t), HOSTS),
     e.NoMoreStaticJobs: lambda t: st.builds(e.NoMoreStaticJobs, st.just(t)),
@@ -158,8 +170,14 @@ DECISIONS: dict[type, Any] = {
         lambda job: d.RegisterJob(t, msgspec.structs.replace(job, submission=t)), jobs()
     ),
     d.SetResourceState: lambda t: st.builds(
-        d.SetResourceState, st.just(t), HOSTS, st.sampled_from(["0", "7", "on", "off"])
+        d.SetResourceState, st.just(t), HOSTS, st.sampled_from(["0", "7"]), st.booleans()
     ),
+    d.CallEvery: lambda t: st.builds(d.CallEvery, st.just(t), NAMES, PERIODS, COUNTS),
+    d.StopCalls: lambda t: st.builds(d.StopCalls, st.just(t), NAMES),
+    d.CreateProbe: lambda t: st.builds(
+        d.CreateProbe, st.just(t), NAMES, HOSTS, PERIODS, COUNTS, st.sampled_from(["", "sum", "mean"])
+    ),
+    d.StopProbe: lambda t: st.builds(d.StopProbe, st.just(t), NAMES),
     d.FinishRegistration: lambda t: st.builds(d.FinishRegistration, st.just(t)),
     d.StopSimulation: lambda t: st.builds(d.StopSimulation, st.just(t)),
 }
@@ -208,7 +226,7 @@ def test_an_event_that_batsim_5_stamps_too_early_has_the_time_of_the_next_or_of_
     hosts = Allocation.parse("0")
     said = [
         e.MachinesUnavailable(2.0, hosts),
-        e.ResourceStateChanged(2.0, hosts, "off"),
+        e.ResourceStateChanged(2.0, hosts, "3", True),
         e.RequestedCall(10.0, "1"),
         e.Notified(10.0, "rain", {}),
     ]

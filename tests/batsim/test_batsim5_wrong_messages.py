@@ -61,6 +61,10 @@ def execute(**more: Any) -> bytes:
     return frame("ExecuteJobEvent", {"job_id": "w0!a", "allocation": {**ALLOCATION, **more}})
 
 
+def periodic(**when: Any) -> bytes:
+    return frame("CallMeLaterEvent", {"call_me_later_id": "1", "when_type": "Periodic", "when": when})
+
+
 MESSAGES: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "message from Batsim: is empty"),
     "only the end mark": (b"\0", "is empty"),
@@ -77,7 +81,11 @@ MESSAGES: dict[str, tuple[bytes, str]] = {
     "in the future": (frame("SimulationEndsEvent", {}, timestamp=6.0), "field timestamp: found 6.0, expected from 0"),
     "negative time": (frame("SimulationEndsEvent", {}, timestamp=-1.0), "timestamp"),
     "hello too late": (frame("BatsimHelloEvent", {}), "expected it only at the beginning of an exchange"),
-    "probe": (frame("ProbeDataEmittedEvent", {"probe_id": "p"}), "nothing here creates probes"),
+    "probe without hosts": (frame("ProbeDataEmittedEvent", {"probe_id": "p"}), "field resources is missing"),
+    "joules of other hosts": (
+        frame("ProbeDataEmittedEvent", {"probe_id": "p", "resources": {"host_ids": "0-1"}, "data": {"data": [1.0]}}),
+        "event.data.data: found an array of 1 elements, expected 2 numbers",
+    ),
     "hosts miscounted": (begins(computation_host_number=2), "found 2, expected 1, the number of hosts listed"),
     "sum of hosts": (begins(host_number=3), "event.host_number: found 3"),
     "host ids with holes": (begins(computation_hosts=[{**HOST, "id": 4}]), "host ids must be 0, 1, 2"),
@@ -148,10 +156,10 @@ REPLIES: dict[str, tuple[bytes, str]] = {
         ),
         "expected it only in the handshake",
     ),
-    "probe": (frame("CreateProbeEvent", {"probe_id": "p"}), "probes are not supported"),
-    "stopped probe": (frame("StopProbeEvent", {"probe_id": "p"}), "probes are not supported"),
-    "triggered probe": (frame("TriggerProbeEvent", {}), "probes are not supported"),
-    "reset probe": (frame("ResetProbeEvent", {}), "probes are not supported"),
+    "probe": (frame("CreateProbeEvent", {"probe_id": "p"}), "field metrics is missing"),
+    "stopped probe": (frame("StopProbeEvent", {}), "field probe_id is missing"),
+    "triggered probe": (frame("TriggerProbeEvent", {}), "Batsim 5.0.0-rc2 aborts on it"),
+    "reset probe": (frame("ResetProbeEvent", {}), "Batsim 5.0.0-rc2 aborts on it"),
     "no hosts": (execute(host_allocation=""), "host_allocation: found '', expected at least one host"),
     "strategy": (execute(executor_placement={"strategy": "Random"}), "strategy"),
     "placement": (execute(executor_placement_type="Mine"), "executor_placement_type"),
@@ -162,11 +170,13 @@ REPLIES: dict[str, tuple[bytes, str]] = {
     "mapping missing": (execute(executor_placement_type="CustomExecutorToHostMapping"), "mapping: found nothing"),
     "a field beyond the schema": (execute(colour="red"), "unknown field"),
     "job ids": (frame("KillJobsEvent", {"job_ids": "w0!a"}), "job_ids"),
-    "periodic call": (
-        frame("CallMeLaterEvent", {"call_me_later_id": "1", "when_type": "Periodic", "when": {"period": 3}}),
-        "periodic calls are not supported",
+    "call without a period": (periodic(), "event.when.period: found 0, expected at least 1"),
+    "calls with an offset": (periodic(period=3, offset=1), "offset"),
+    "no call at all": (
+        periodic(period=3, mode_type="FinitePeriodNumber"),
+        "event.when.mode.nb_periods: found 0, expected at least 1",
     ),
-    "stopped call": (frame("StopCallMeLaterEvent", {"call_me_later_id": "1"}), "not supported"),
+    "stopped call": (frame("StopCallMeLaterEvent", {}), "field call_me_later_id is missing"),
     "unit of a call": (
         frame("CallMeLaterEvent", {"call_me_later_id": "1", "when_type": "OneShot", "when": {"time_unit": "Year"}}),
         "time_unit",
@@ -181,7 +191,7 @@ REPLIES: dict[str, tuple[bytes, str]] = {
     ),
     "profile's size": (registered({"computation_vector": [1.0] * 5000}, "ParallelTaskProfile"), "at most 4096"),
     "field twice": (registered({"delay": 1}, extra_data='{"delay": 2}'), "no field that the profile itself has"),
-    "on or off": (frame("TurnOnOffHostsEvent", {"host_ids": "0", "state": 2}), "state"),
+    "on or off": (frame("TurnOnOffHostsEvent", {"host_ids": "0", "state": "off"}), "state"),
 }
 
 

@@ -117,8 +117,9 @@ def test_every_kind_of_event_and_decision_of_the_recordings_is_seen() -> None:
         for decision in v4.decode_reply(frame).decisions
     }
     # Not recorded: what needs Batsim's energy plug-in, what nobody said, and what only Batsim 5 knows.
-    assert set(e.Event.__subclasses__()) - events == {e.ResourceStateChanged, e.EnergyAnswer}
+    assert set(e.Event.__subclasses__()) - events == {e.ResourceStateChanged, e.EnergyAnswer, e.ProbeData}
     unrecorded = {d.SetResourceState, d.QueryEnergy, d.ContinueRegistration, d.StopSimulation}
+    unrecorded |= {d.CallEvery, d.StopCalls, d.CreateProbe, d.StopProbe}
     assert set(d.Decision.__subclasses__()) - decisions == unrecorded
 
 

@@ -4,9 +4,11 @@ import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from batdispatch.batsim import v4
+from batdispatch.batsim import Features, v4
+from batdispatch.batsim.v5.exchange import Batsim5
+from batdispatch.core.line.messages import Message, Reply
 from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
@@ -14,7 +16,7 @@ from batdispatch.engines.mail import Delay
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.engines.simgrid_timer import SimGridTimer
-from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.runs.workers import call_isolated
 from recorded import RECORDINGS, InTurn
@@ -33,42 +35,94 @@ def on_private_links(host: int | None) -> Delay:
     return Delay(0.0, 1 / 498e6) if host is None else Delay(1e-4, 8e-9)
 
 
-def play_energy(name: str, out: Path, count: CountEnergy = "batsim", *, simgrid: bool) -> list[dict[str, Any]]:
+def play_energy(
+    name: str, out: Path, count: CountEnergy = "batsim", *, simgrid: bool, batsim: Literal[4, 5] = 4
+) -> list[dict[str, Any]]:
     """Take the decisions of a recording again; the files are in the folder `out`. Return the frames that were heard."""
-    return call_isolated(_with_simgrid, name, str(out)) if simgrid else _play(name, out, count, None)
+    if simgrid:
+        return call_isolated(_with_simgrid, name, str(out), batsim)
+    return _play(name, out, count, None, batsim)
 
 
-def _with_simgrid(name: str, out: str, progress: object) -> list[dict[str, Any]]:
-    words = _options(name)
-    platform = read_platform(ENERGY / words[words.index("-p") + 1])
+def _with_simgrid(name: str, out: str, batsim: Literal[4, 5], progress: object) -> list[dict[str, Any]]:
+    platform = _platform(name, batsim)
+    return _play(name, Path(out), "batsim", SimGridTimer(platform, energy=True), batsim)
+
+
+def options_of(name: str, batsim: Literal[4, 5]) -> list[str]:
+    """Return the options that Batsim was started with."""
+    text = (ENERGY / f"batsim{batsim}" / name / "options.txt").read_text()
+    return text.splitlines()[0].partition("|")[0].split()
+
+
+def _platform(name: str, batsim: Literal[4, 5]) -> Platform:
+    words = options_of(name, batsim)
+    roles = dict(words[index + 1].split(":") for index, word in enumerate(words) if word == "-r")
+    platform = read_platform(ENERGY / words[words.index("-p") + 1], roles=roles, batsim=batsim)
     platform.powers()
-    return _play(name, Path(out), "batsim", SimGridTimer(platform, energy=True))
+    return platform
 
 
-def _options(name: str) -> list[str]:
-    return (ENERGY / "batsim4" / name / "options.txt").read_text().splitlines()[0].split()
+def recorded_messages(name: str, batsim: Literal[4, 5]) -> list[dict[str, Any]]:
+    """Return the frames that a recorded Batsim sent, without a handshake."""
+    lines = _lines(name, batsim)
+    said = [line["raw"] for line in lines if line["dir"].startswith("batsim->")]
+    return [json.loads(raw) for raw in said if isinstance(raw, str)]
 
 
-def _play(name: str, out: Path, count: CountEnergy, timer: SimGridTimer | None) -> list[dict[str, Any]]:
-    words = _options(name)
-    lines = [json.loads(line) for line in (ENERGY / "batsim4" / name / "exchange.jsonl").read_text().splitlines()]
-    platform = read_platform(ENERGY / words[words.index("-p") + 1])
-    platform.powers()
+def _lines(name: str, batsim: Literal[4, 5]) -> list[dict[str, Any]]:
+    path = ENERGY / f"batsim{batsim}" / name / "exchange.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+class Recorded5(InTurn):
+    """Answers each message with the recorded answer to the one of the same number, in Batsim 5's protocol."""
+
+    def __init__(self, lines: list[dict[str, Any]]) -> None:
+        #: One side reads the recording, the other one writes what the engine says.
+        self._theirs, self._ours = Batsim5(), Batsim5()
+        self._theirs.answer_opening(self._theirs.unrecord(lines[0]["raw"]), Features())
+        answer = self._theirs.unrecord(lines[1]["raw"])
+        self._theirs.read_answer(answer)
+        self.compute_sharing = self._theirs.compute_sharing
+        self._ours.read_answer(answer)
+        self._lines = lines[2:]
+        self.heard: list[Message] = []
+        self.frames: list[dict[str, Any]] = []
+
+    def handle(self, message: Message) -> Reply:
+        self.frames.append(json.loads(self._ours.encode_message(message).rstrip(b"\0")))
+        asked, answered = self._lines[:2]
+        self._lines = self._lines[2:]
+        self._theirs.decode_message(asked["raw"].encode())
+        return self._theirs.decode_reply(answered["raw"].encode())
+
+
+def _play(
+    name: str, out: Path, count: CountEnergy, timer: SimGridTimer | None, batsim: Literal[4, 5]
+) -> list[dict[str, Any]]:
+    words, lines = options_of(name, batsim), _lines(name, batsim)
+    platform = _platform(name, batsim)
+    workload = read_workload(ENERGY / words[words.index("-w") + 1])
     events = []
-    if "--events" in words:
-        path = ENERGY / words[words.index("--events") + 1]
-        events = read_external_events(path, len(platform.machine.hosts))
+    for option in ("--events", "--ee"):
+        if option in words:
+            path = ENERGY / words[words.index(option) + 1]
+            events = read_external_events(path, len(platform.machine.hosts), batsim=batsim)
+    script = InTurn(lines) if batsim == 4 else Recorded5(lines)
     options = EngineOptions(
-        energy=count if "-E" in words else None,
-        compute_sharing="--enable-compute-sharing" in words,
-        forward_unknown_events=False,
+        energy=count if {"-E", "--energy-host"} & {*words} else None,
+        compute_sharing="--enable-compute-sharing" in words
+        if not isinstance(script, Recorded5)
+        else script.compute_sharing,
+        forward_unknown_events=batsim == 5,
+        turns_hosts=batsim == 5,
     )
-    script = InTurn(lines)
     outputs = Outputs(out, len(platform.machine.hosts))
     try:
         EmbeddedEngine(
             platform.machine,
-            read_workload(ENERGY / words[words.index("-w") + 1]),
+            workload,
             outputs,
             options=options,
             external_events=events,
@@ -77,6 +131,8 @@ def _play(name: str, out: Path, count: CountEnergy, timer: SimGridTimer | None) 
         ).run(script)
     finally:
         outputs.discard()
+    if isinstance(script, Recorded5):
+        return script.frames
     return [json.loads(v4.encode_message(message)) for message in script.heard]
 
 

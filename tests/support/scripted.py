@@ -52,4 +52,9 @@ TAKE: dict[type, Callable[[Ledger, Any], None]] = {
     d.ContinueRegistration: lambda c, x: c.continue_registration(),
     d.SetResourceState: lambda c, x: c.set_state(x.hosts, x.state),
     d.QueryEnergy: lambda c, x: c.query_energy(),
+    d.CallEvery: lambda c, x: c.call_every(x.call_id, x.period, x.times),
+    d.StopCalls: lambda c, x: c.stop_calls(x.call_id),
+    d.CreateProbe: lambda c, x: c.probe(x.probe_id, x.hosts, x.period, x.times, aggregate=x.aggregate),
+    d.StopProbe: lambda c, x: c.stop_probe(x.probe_id),
+    d.StopSimulation: lambda c, x: c.stop_simulation(),
 }

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import operator
 import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -104,6 +103,8 @@ class EmbeddedEngine:
         self.scheduling_seconds = 0.0
         self.messages = 0
         mail = None if delays is None else Mail(delays)
+        if mail is not None and timer is not None:
+            timer.follow()
         self._world = World(machine, workload, outputs, options, timer, progress, mail, power, traces)
         self._orders = Orders(self._world)
 
@@ -158,12 +159,16 @@ class EmbeddedEngine:
                 world.schedule(round(event.time, 6), self._happen, event)
             world.schedule(round(self._external[-1].time, 6), self._no_more_external, None)
         world.told.append(self._begins())
-        self._exchange(peer)
+        if mail is not None and world.options.turns_hosts:
+            # Batsim 5 writes when the submitters have said hello.
+            mail.answered()
+        else:
+            self._exchange(peer)
         while True:
             if world.told and (mail is None or mail.turn):
                 self._exchange(peer)
                 continue
-            if self._is_over():
+            if self._is_over() or world.stopped:
                 break
             due = self._next_due()
             if timer is not None and timer.running:
@@ -233,7 +238,7 @@ class EmbeddedEngine:
         ended = []
         while calendar and calendar[0][0] <= horizon:
             ended.append(heapq.heappop(calendar))
-        for _, _, action, subject in sorted(ended, key=operator.itemgetter(1)):
+        for _, _, action, subject in sorted(ended, key=_in_time):
             action(subject)
         if go_on is not None:
             go_on()
@@ -372,6 +377,11 @@ class EmbeddedEngine:
             world.come_back(event.hosts.mask)
         if not isinstance(event, e.Notified) or world.options.forward_unknown_events:
             world.told.append(event if world.mail is None else msgspec.structs.replace(event, time=world.now))
+
+
+def _in_time(entry: tuple[float, int, object, object]) -> tuple[float, int]:
+    """Return by what entries of the calendar are sorted that one step takes together: time, and order of entry."""
+    return round(entry[0], 11), entry[1]
 
 
 def _check_profiles(workload: Workload, traces: Traces, timer: PlatformTimer | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -23,12 +23,13 @@ MAX_BITS = 1 << 31
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-def read_external_events(path: Path, hosts: int) -> list[e.Event]:
+def read_external_events(path: Path, hosts: int, *, batsim: Literal[4, 5] = 4) -> list[e.Event]:
     """Read machine availability and generic events in order of time.
 
     Args:
         path: the file.
         hosts: number of hosts of the platform.
+        batsim: whose; in Batsim 5, a generic event's data are a text, which is handed on and means nothing by itself.
 
     Raises:
         InputError: a line is not such an event.
@@ -51,20 +52,37 @@ def read_external_events(path: Path, hosts: int) -> list[e.Event]:
                 data = _decode(line)
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as problem:
                 raise InputError(f"not a JSON object: {problem}", source=str(path), place=place) from None
-            found.append(_event(data, hosts, sets, str(path), place))
+            if batsim == 5 and data.get("type") == "generic":
+                found.append(_generic(data, len(found), str(path), place))
+            else:
+                found.append(_event(data, hosts, sets, str(path), place))
     return sorted(found, key=lambda event: event.time)
 
 
-def _event(data: dict[str, Any], hosts: int, sets: dict[str, Allocation], source: str, place: str) -> e.Event:
-    kind, time = data.get("type"), data.get("timestamp")
-    if not isinstance(kind, str):
-        raise InputError("field 'type' must be a text", source=source, place=place)
+def _generic(data: dict[str, Any], number: int, source: str, place: str) -> e.Event:
+    """Return a generic event of Batsim 5, which names it by its file and its number there."""
+    text = data.get("data", "")
+    if not isinstance(text, str):
+        raise InputError(f"field 'data' must be a text, found {quote(text)}", source=source, place=place)
+    fields = {"extra_data": text, "external_event_id": f"ee0!{number}"}
+    return e.Notified(_moment(data, source, place), "generic", fields)
+
+
+def _moment(data: dict[str, Any], source: str, place: str) -> float:
+    time = data.get("timestamp")
     try:
-        moment = read_moment(time, "timestamp")
+        return read_moment(time, "timestamp")
     except FieldError as problem:
         raise InputError(
             f"field 'timestamp' must be {problem.expected}, found {quote(time)}", source=source, place=place
         ) from None
+
+
+def _event(data: dict[str, Any], hosts: int, sets: dict[str, Allocation], source: str, place: str) -> e.Event:
+    kind = data.get("type")
+    if not isinstance(kind, str):
+        raise InputError("field 'type' must be a text", source=source, place=place)
+    moment = _moment(data, source, place)
     # Batsim hands an event of an unknown type on as it stands, and so as the notice that it gives of machines itself.
     told = kind.removeprefix("event_")
     if told not in ("machine_unavailable", "machine_available"):

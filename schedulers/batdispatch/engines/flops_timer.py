@@ -104,6 +104,9 @@ class FlopsTimer:
     def delay(self, host: int | None, to: int | None = None) -> Delay:
         raise InputError("how long messages take is only known to SimGrid", source="option --clock batsim")
 
+    def follow(self) -> None:
+        """It follows any clock."""
+
     def start(self, activity: Activity, subject: Any, now: float) -> int:
         assert activity.traffic is None, "what communicates is refused without SimGrid"
         self.clock = max(self.clock, now)

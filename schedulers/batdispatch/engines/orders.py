@@ -7,6 +7,8 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation, IoJob
@@ -18,6 +20,7 @@ from batdispatch.engines.activities import Placement, io_problem
 from batdispatch.engines.execution import Execution, Site, check_timed
 from batdispatch.engines.power_states import Power
 from batdispatch.engines.records import Record
+from batdispatch.engines.ticker import EventMaker
 from batdispatch.engines.world import World
 
 
@@ -40,7 +43,11 @@ class Orders:
             d.ContinueRegistration: self._continue_registration,
             d.SetResourceState: self._set_state,
             d.QueryEnergy: self._query_energy,
-            d.StopSimulation: self._refuse_stop,
+            d.StopSimulation: self._stop,
+            d.CallEvery: self._call_every,
+            d.StopCalls: lambda decision: self._stop_periodic("call", decision.call_id),
+            d.CreateProbe: self._create_probe,
+            d.StopProbe: lambda decision: self._stop_periodic("probe", decision.probe_id),
         }
 
     def carry_out(self, decision: d.Decision) -> None:
@@ -84,6 +91,8 @@ class Orders:
             )
         if decision.overrides:
             raise self._refusal(f"EXECUTE_JOB: job {record.id}: this engine runs all of a job on the same hosts")
+        if decision.fill:
+            decision = msgspec.structs.replace(decision, mapping=self._filled(allocation, record.units), fill=False)
         if decision.mapping is not None or allocation.units != record.units:
             self._check_size(record, allocation, decision.mapping)
         profile = record.profiles[record.profile]
@@ -101,6 +110,12 @@ class Orders:
         record.execution = execution = Execution(record.profiles, site)
         due = execution.begin(record.profile, world.now)
         world.go_on(record, execution, due)
+
+    def _filled(self, allocation: Allocation, executors: int) -> dict[int, int]:
+        """Return a mapping of executors that fill the cores of one host after the other, again and again."""
+        hosts = self._world.machine.hosts
+        cores = [index for index, host in enumerate(allocation.ids) for _ in range(hosts[host].cores)]
+        return {executor: cores[executor % len(cores)] for executor in range(executors)}
 
     def _site(self, record: Record, decision: d.Execute) -> Site | None:
         """Return where the job's activities run, or None when none can be timed."""
@@ -318,17 +333,54 @@ class Orders:
         self._need_dynamic("NOTIFY continue_registration")
         world.registering = True
 
-    def _refuse_stop(self, decision: d.StopSimulation) -> None:
-        raise self._refusal("StopSimulation: this engine does not end a simulation before its jobs have")
+    def _stop(self, decision: d.StopSimulation) -> None:
+        world = self._world
+        running = [record.id for record in world.records.values() if record.state is JobState.RUNNING]
+        if running:
+            raise self._refusal(f"the simulation cannot end while jobs run, of which {running[0]} is one")
+        world.stopped = True
+
+    def _call_every(self, decision: d.CallEvery) -> None:
+        world, name = self._world, decision.call_id
+
+        def telling(last: bool) -> e.Event:
+            return e.RequestedCall(world.now, name, last)
+
+        self._begin_periodic("call", name, decision.period, decision.times, telling)
+
+    def _create_probe(self, decision: d.CreateProbe) -> None:
+        world, name, hosts, aggregate = self._world, decision.probe_id, decision.hosts, decision.aggregate
+        power = self._power(f"probe {name!r}")
+        if not hosts.mask or hosts.mask >> len(world.machine.hosts):
+            last = len(world.machine.hosts) - 1
+            raise self._refusal(f"hosts {str(hosts)!r} of probe {name!r} are not all in the platform: 0-{last}")
+
+        def telling(last: bool) -> e.Event:
+            return e.ProbeData(world.now, name, hosts, power.probed(hosts, aggregate, world.now), aggregate)
+
+        self._begin_periodic("probe", name, decision.period, decision.times, telling)
+
+    def _begin_periodic(self, kind: str, name: str, period: float, times: int | None, telling: EventMaker) -> None:
+        ticker = self._world.ticker
+        problem = ticker.periods.problem(kind, name, period, times)
+        if problem is not None:
+            raise self._refusal(problem)
+        ticker.begin(kind, name, period, times, telling)
+
+    def _stop_periodic(self, kind: str, name: str) -> None:
+        if not self._world.ticker.stop(kind, name):
+            raise self._refusal(f"there is no {kind} {name!r} that comes again and again")
 
     def _set_state(self, decision: d.SetResourceState) -> None:
         world, hosts = self._world, decision.hosts
         power = self._power("SET_RESOURCE_STATE")
         # As with starts: of hosts that went away, the peer cannot know before it is told.
         problem = power.states.refusal(hosts.mask, decision.state, world.hosts.busy, world.hosts.away)
+        if problem is None and world.options.turns_hosts:
+            problem = power.states.wrong_event(hosts.mask, int(decision.state), decision.switched is True)
         if problem is not None:
             raise self._refusal(f"SET_RESOURCE_STATE: {problem}")
-        power.set_state(world, hosts, decision.state)
+        power.set_state(world, hosts, decision.state, decision.switched)
 
     def _query_energy(self, decision: d.QueryEnergy) -> None:
         world = self._world

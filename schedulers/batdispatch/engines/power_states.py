@@ -26,7 +26,7 @@ from batdispatch.engines.energy_files import EnergyFiles
 from batdispatch.engines.flops_timer import FlopsTimer
 from batdispatch.engines.mail import Mail
 from batdispatch.engines.occupancy import Occupancy
-from batdispatch.engines.records import Record
+from batdispatch.engines.records import EngineOptions, Record
 from batdispatch.engines.simgrid_meter import SimGridMeter
 from batdispatch.engines.state_times import StateTimes
 from batdispatch.engines.timing import PlatformTimer
@@ -42,6 +42,7 @@ class Surroundings(Protocol):
     absent: int
     hosts: Occupancy
     mail: Mail | None
+    options: EngineOptions
     told: list[e.Event]
 
     def note_states(self, changed: Bounds) -> None:
@@ -57,10 +58,10 @@ class Surroundings(Protocol):
 class Request:
     """Hosts that were set to a power state together."""
 
-    __slots__ = ("hosts", "left", "state")
+    __slots__ = ("hosts", "left", "state", "switched")
 
-    def __init__(self, hosts: Allocation, state: str) -> None:
-        self.hosts, self.state = hosts, state
+    def __init__(self, hosts: Allocation, state: str, switched: bool | None) -> None:
+        self.hosts, self.state, self.switched = hosts, state, switched
         #: Hosts that have not said that they are there.
         self.left = hosts.size
 
@@ -142,14 +143,15 @@ class Power:
 
     # ------------------------------------------------------------------ decisions
 
-    def set_state(self, world: Surroundings, hosts: Allocation, state: str) -> None:
-        """Set hosts to a power state that they can be set to."""
+    def set_state(self, world: Surroundings, hosts: Allocation, state: str, switched: bool | None) -> None:
+        """Set hosts to a power state that they can be set to; see `core.line.decisions.SetResourceState`."""
         now, target = world.now, int(state)
         self._row("p", now)
-        power = self.states.powers[hosts.bounds[0]]
-        kind = _COMPUTE if target in power.computing else _SLEEP if target in power.sleeps else _OTHER
-        self._files.pstates(now, hosts.mask, kind)
-        request = Request(hosts, state)
+        request = Request(hosts, state, switched)
+        if not self._is_one_row(world, request):
+            power = self.states.powers[hosts.bounds[0]]
+            kind = _COMPUTE if target in power.computing else _SLEEP if target in power.sleeps else _OTHER
+            self._files.pstates(now, hosts.mask, kind)
         self.switches[0] += 1
         self.switches[1] += hosts.size
         for group in self._alike(world, hosts):
@@ -163,7 +165,8 @@ class Power:
                 self.switching += len(group)
                 self._timer.start(Activity(tuple(group), np.ones(len(group)), None), Switch(group, request), now)
         self._enter_states(world, hosts)
-        world.note_states(())
+        if not self._is_one_row(world, request):
+            world.note_states(())
         if not request.left:
             self._reached(world, request)
 
@@ -194,9 +197,15 @@ class Power:
 
     def _reached(self, world: Surroundings, request: Request) -> None:
         now = world.now
-        self._row("p", now)
+        if not self._is_one_row(world, request):
+            self._row("p", now)
         self._files.pstates(now, request.hosts.mask, int(request.state))
-        world.told.append(e.ResourceStateChanged(now, request.hosts, request.state))
+        world.told.append(e.ResourceStateChanged(now, request.hosts, request.state, request.switched))
+
+    @staticmethod
+    def _is_one_row(world: Surroundings, request: Request) -> bool:
+        """Return whether decision and arrival are one row: for a change among states to compute in of Batsim 5."""
+        return world.options.turns_hosts and not request.switched
 
     def _change(self, hosts: list[int], now: float) -> None:
         """Let hosts that are alike be in the power state that the table says by now."""
@@ -214,6 +223,13 @@ class Power:
     def consumed(self, now: float) -> float:
         """Return the joules of all hosts since 0 s, after a look at them."""
         return self._meter.joules(EVERY_HOST, now)
+
+    def probed(self, hosts: Allocation, aggregate: e.Aggregate, now: float) -> list[float]:
+        """Return the joules of some hosts since 0 s, after a look at them: each one's, or one number for all."""
+        each = [self._meter.joules(np.array([host]), now) for host in hosts.ids]
+        if not aggregate:
+            return each
+        return [sum(each) if aggregate == "sum" else sum(each) / len(each)]
 
     # ------------------------------------------------------------------ accounts
 

@@ -28,8 +28,9 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     split_simultaneous: bool = False
     #: How energy is counted; None: it is not, and there are no power states.
     energy: CountEnergy | None = None
-    #: Whether the ranks of a usage trace tell of their ends by messages, where messages take time (Batsim 5: no).
-    rank_messages: bool = True
+    #: Whether hosts are turned on and off by another event than their power states are changed by, and the ranks of a
+    #: usage trace do not tell of their ends by messages: as in Batsim 5.
+    turns_hosts: bool = False
     #: Text handed to the scheduler as ``sched-config``.
     scheduler_config: str = ""
 

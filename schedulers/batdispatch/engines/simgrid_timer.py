@@ -17,8 +17,8 @@ from batdispatch.engines.simgrid_library import SimGrid, find_simgrid, how_to_in
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.platforms.simgrid_form import readable
 
-#: Seconds below which the engine's clock, which counts microseconds, and SimGrid's are the same.
-_TICK = 1e-6
+#: Seconds below which the engine's clock and SimGrid's are the same: where it counts microseconds, and with messages.
+_TICK, _INSTANT = 1e-6, 5e-11
 
 _started = False
 
@@ -58,6 +58,7 @@ class SimGridTimer:
             self._hosts.append(found)
         self._master = None if platform.master is None else self._simgrid.host(platform.master)
         self.clock = 0.0
+        self._tick = _TICK
         #: Task -> its handle and on whose behalf it runs, in the order of their starts.
         self._running: dict[int, tuple[int, Any]] = {}
         #: Handle -> task. Handles are never used twice, the addresses of tasks are.
@@ -92,6 +93,10 @@ class SimGridTimer:
         # Where there is no link on the way, there is no bandwidth.
         return Delay(latency, 1 / bandwidth if bandwidth > 0 else 0.0)
 
+    def follow(self) -> None:
+        """Follow the engine's clock closely, since that does not count microseconds."""
+        self._tick = _INSTANT
+
     def start(self, activity: Activity, subject: Any, now: float) -> int:
         """Start an activity at `now` on behalf of `subject` and return its handle."""
         self._reach(now)
@@ -105,7 +110,7 @@ class SimGridTimer:
         return self._count
 
     def _reach(self, now: float) -> None:
-        if now - self.clock > _TICK:
+        if now - self.clock > self._tick:
             # Nothing ran, so SimGrid's clock stood still.
             self._simgrid.sleep(now - self.clock)
             self.clock = self._simgrid.clock()

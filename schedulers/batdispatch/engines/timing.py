@@ -29,6 +29,9 @@ class PlatformTimer(Protocol):
     def delay(self, host: int | None, to: int | None = None) -> Delay:
         """Return how long a message from one host to another one takes; None: the master host."""
 
+    def follow(self) -> None:
+        """Follow a clock that does not count microseconds."""
+
     def start(self, activity: Activity, subject: Any, now: float) -> int:
         """Start an activity at `now` on behalf of `subject` and return its handle."""
 

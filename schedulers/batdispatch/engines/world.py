@@ -28,6 +28,7 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.power_states import Power, Switch
 from batdispatch.engines.ranks import Rank
 from batdispatch.engines.records import EngineOptions, Record
+from batdispatch.engines.ticker import Ticker
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.engines.traces import Traces
 
@@ -56,6 +57,7 @@ class World:
         ended: number of jobs that are over.
         calls: number of calls that the peer asked for and that are to come.
         registering: whether the peer may still register jobs.
+        ticker: what the peer is told again and again.
         power: power states and energy; None: there are none.
         traces: that profiles name.
         calendar: heap of what will happen: time, order of entry, action, its subject.
@@ -94,6 +96,9 @@ class World:
         self.calls = 0
         self._calls_in_a_row = 0
         self.registering = options.dynamic_jobs
+        #: Whether the peer has ended the simulation.
+        self.stopped = False
+        self.ticker = Ticker(self)
         self.calendar: list[tuple[float, int, Callable[[Any], None], Any]] = []
         self._sequence = 0
 
@@ -129,7 +134,7 @@ class World:
     def rank_delay(self, host: int, first: int) -> float:
         """Return how long word of the end of a job's rank takes from its host to the job's first one, in seconds."""
         mail, timer = self.mail, self.timer
-        if mail is None or timer is None or not self.options.rank_messages:
+        if mail is None or timer is None or self.options.turns_hosts:
             return 0.0
         # Who does not know the links between two hosts takes those to the master host.
         delay = timer.delay(host, first) if timer.sends else mail.delay(host)
@@ -162,13 +167,21 @@ class World:
             DeadlockError: for `MOST_CALLS` calls in a row, no job was submitted, started or ended.
         """
         self.calls -= 1
+        self.count_call()
+        self.tell(e.RequestedCall(self.now, call_id))
+
+    def count_call(self) -> None:
+        """Note that the peer is called and nothing else happens.
+
+        Raises:
+            DeadlockError: for `MOST_CALLS` calls in a row, no job was submitted, started or ended.
+        """
         self._calls_in_a_row += 1
         if self._calls_in_a_row >= MOST_CALLS:
             raise DeadlockError(
                 f"at {self.now:.6f} s the dispatcher had been called {MOST_CALLS:,} times in a row as it had asked, "
                 f"and no job was submitted, started or ended in the meantime; {len(self.records)} jobs have not ended"
             )
-        self.tell(e.RequestedCall(self.now, call_id))
 
     def note_states(self, changed: Bounds) -> None:
         """Note how many hosts compute now, and which have changed (see `MachineTimes.change` for who may miss)."""

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from batdispatch.batsim import PROTOCOLS, Features, Wire, protocol
 from batdispatch.batsim.bounds import check_bounds
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.line.decisions import Execute, StopSimulation
+from batdispatch.core.line.decisions import CallEvery, CreateProbe, Execute, StopCalls, StopProbe, StopSimulation
+from batdispatch.core.line.events import ProbeData
 from batdispatch.core.line.messages import Message, Peer, Reply
 
 #: Bytes of the longest line of a recording: a frame of serve's default bound, with room for what is escaped.
@@ -167,11 +168,15 @@ def read_exchanges(
         )
 
 
+#: What Batsim 4 has no word for.
+_OF_BATSIM5 = (CallEvery, StopCalls, CreateProbe, StopProbe, StopSimulation)
+
+
 def read_in_batsim4(path: Path) -> Iterator[tuple[int, bytes | None, bytes | None]]:
     """Yield the line, the message and the reply of each exchange of a recording, as frames of Batsim 4.
 
     A handshake has neither message nor reply. Some of what Batsim 4 has no word for is left out: storage beside a
-    mapping, parts of a job on other hosts, and an early end.
+    mapping, parts of a job on other hosts, probes, calls that come again and again, and an early end.
 
     Raises:
         InputError: the recording is malformed.
@@ -188,13 +193,14 @@ def read_in_batsim4(path: Path) -> Iterator[tuple[int, bytes | None, bytes | Non
         else:
             message, reply = _decode(path, exchange, wire)
             answer = None if reply is None else four.encode_reply(_sayable(reply))
-            yield exchange.line, four.encode_message(message), answer
+            told = [event for event in message.events if not isinstance(event, ProbeData)]
+            yield exchange.line, four.encode_message(Message(message.now, told)), answer
 
 
 def _sayable(reply: Reply) -> Reply:
     """Return a reply with what Batsim 4 has words for."""
-    listed = [one for one in reply.decisions if not isinstance(one, StopSimulation)]
-    plain = {"storage": None, "overrides": None}
+    listed = [one for one in reply.decisions if not isinstance(one, _OF_BATSIM5)]
+    plain = {"storage": None, "overrides": None, "fill": False}
     return Reply(reply.now, [replace(one, **plain) if isinstance(one, Execute) else one for one in listed])
 
 

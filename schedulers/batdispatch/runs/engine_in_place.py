@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from batdispatch.batsim import protocol
+from batdispatch.batsim.v5.exchange import Batsim5
 from batdispatch.batsim.v5.workload import check_kinds
 from batdispatch.core.errors import InputError
 from batdispatch.engines.embedded import EmbeddedEngine
@@ -77,8 +79,12 @@ def _simulate(
     spec: RunSpec, options: EngineInPlace, out: Path, site: Platform, jobs: Workload, timer: PlatformTimer | None
 ) -> None:
     hosts = len(site.machine.hosts)
-    external = read_external_events(Path(spec.external_events), hosts) if spec.external_events else []
-    with RemotePeer(options.socket, protocol(options.protocol), timeout=options.timeout) as peer:
+    external = []
+    if spec.external_events:
+        batsim: Literal[4, 5] = 5 if options.protocol == "5" else 4
+        external = read_external_events(Path(spec.external_events), hosts, batsim=batsim)
+    wire = protocol(options.protocol)
+    with RemotePeer(options.socket, wire, timeout=options.timeout) as peer:
         asked = peer.open(options.sched_cfg)
         given = {
             "dynamic_jobs": options.enable_dynamic_jobs,
@@ -93,10 +99,12 @@ def _simulate(
                 "forward_profiles": asked.forward_profiles_on_job_submission,
                 # Batsim 5 forwards every external event.
                 "forward_unknown_events": True,
+                "turns_hosts": True,
             }
+        shared = options.enable_compute_sharing or (isinstance(wire, Batsim5) and wire.compute_sharing)
         engine_options = EngineOptions(
             **given,
-            compute_sharing=True if options.enable_compute_sharing else None,
+            compute_sharing=True if shared else None,
             energy=counted_energy(spec.energy, needed=False),
             scheduler_config=options.sched_cfg,
             split_simultaneous=spec.clock == "apart",

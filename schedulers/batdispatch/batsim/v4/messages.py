@@ -271,4 +271,5 @@ _TABLE = Table(
     ],
     source="message from Batsim",
     whole="the message",
+    lacking={e.ProbeData: "Batsim 4 has no probes"},
 )

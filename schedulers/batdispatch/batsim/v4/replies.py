@@ -250,5 +250,9 @@ _TABLE = Table(
     ],
     source="reply of the scheduler",
     whole="the reply",
-    lacking={d.StopSimulation: "Batsim 4 cannot end a simulation early"},
+    lacking={
+        d.StopSimulation: "Batsim 4 cannot end a simulation early",
+        **dict.fromkeys((d.CallEvery, d.StopCalls), "Batsim 4 has no calls that come again and again (wake_at)"),
+        **dict.fromkeys((d.CreateProbe, d.StopProbe), "Batsim 4 has no probes (query_energy)"),
+    },
 )

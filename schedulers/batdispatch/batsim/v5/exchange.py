@@ -19,12 +19,14 @@ class Batsim5:
 
     Attributes:
         init: the text that Batsim was given for its decision component.
+        compute_sharing: whether the decision component says that it lets jobs share hosts.
     """
 
     DIRECTIONS = ("batsim->edc", "edc->batsim")
 
     def __init__(self) -> None:
         self.init = ""
+        self.compute_sharing = False
         self._state = ExchangeState()
         self._open = False
         self._old = False
@@ -63,7 +65,8 @@ class Batsim5:
         Raises:
             InputError: it is no such answer, or it asks for binary messages.
         """
-        features = handshake.read_answer(answer)
+        features, constraints = handshake.read_answer(answer)
+        self.compute_sharing = constraints.compute_sharing
         self._open = True
         self._state.features = features
         return features

@@ -15,6 +15,7 @@ import msgspec
 from batdispatch import __version__
 from batdispatch.batsim.features import Features
 from batdispatch.batsim.v5.replies import decode_greeting
+from batdispatch.batsim.v5.shapes import ConstraintData
 from batdispatch.core.errors import InputError
 
 BINARY, JSON = 1, 2
@@ -85,8 +86,8 @@ def write_answer(message: bytes) -> bytes:
     return _U32.pack(JSON) + message + b"\0"
 
 
-def read_answer(answer: bytes) -> Features:
-    """Read the answer to `write_opening`: what the decision component asks for.
+def read_answer(answer: bytes) -> tuple[Features, ConstraintData]:
+    """Read the answer to `write_opening`: what the decision component asks for, and what it says that it heeds.
 
     Raises:
         InputError: it is no such answer, or it asks for binary messages.
@@ -104,9 +105,10 @@ def read_answer(answer: bytes) -> Features:
     if greeting is None:
         raise InputError("holds other events, expected one EDCHelloEvent", source=source)
     try:
-        return msgspec.convert(greeting.requested_simulation_features, Features)
+        features = msgspec.convert(greeting.requested_simulation_features, Features)
     except msgspec.ValidationError as problem:
         raise InputError(str(problem).replace("`", ""), source=source, place="requested_simulation_features") from None
+    return features, greeting.scheduling_constraints
 
 
 def record(frame: bytes) -> Any:

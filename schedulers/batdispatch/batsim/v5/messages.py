@@ -6,7 +6,7 @@ Fields beyond those named here are tolerated.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -16,7 +16,7 @@ from batdispatch.batsim.numbers import on_microsecond, require_finite
 from batdispatch.batsim.shapes import Count, Fields, Name, Time
 from batdispatch.batsim.table import Dialect, Row, Table, finite, plain
 from batdispatch.batsim.v5.extra import read_extra
-from batdispatch.batsim.v5.host_states import read_on_off, write_on_off, write_pstate
+from batdispatch.batsim.v5.host_states import write_on_off, write_pstate
 from batdispatch.batsim.v5.jobs import read_job, write_job
 from batdispatch.batsim.v5.profiles import full_id, read_profile, split_id, write_profile
 from batdispatch.batsim.v5.progress import read_progress, write_progress
@@ -200,20 +200,29 @@ def _read_host(host: HostData, storage: bool) -> Host:
     properties = {each.key: each.value for each in (*host.zone_properties, *host.properties)}
     speeds = host.computation_speed
     speed = speeds[host.pstate] if host.pstate < len(speeds) else 0.0
-    return Host(id=host.id, name=host.name, properties=properties, storage=storage, speed=speed)
+    return Host(
+        id=host.id,
+        name=host.name,
+        properties=properties,
+        storage=storage,
+        speed=speed,
+        speeds=tuple(speeds),
+        cores=host.core_count,
+        pstate=host.pstate,
+    )
 
 
 def _write_host(host: Host) -> dict[str, Any]:
     return {
         "id": host.id,
         "name": host.name,
-        "pstate": 0,
-        "pstate_count": 1,
+        "pstate": host.pstate,
+        "pstate_count": len(host.speeds) or 1,
         "state": "IDLE",
         "properties": [{"key": key, "value": host.properties[key]} for key in sorted(host.properties)],
         "zone_properties": [],
-        "core_count": 1,
-        "computation_speed": [host.speed],
+        "core_count": host.cores,
+        "computation_speed": list(host.speeds) or [host.speed],
     }
 
 
@@ -319,11 +328,11 @@ class CallData(msgspec.Struct):
 
 
 def _read_call(time: float, data: CallData, reading: _Reading) -> e.Event:
-    return e.RequestedCall(time, data.call_me_later_id)
+    return e.RequestedCall(time, data.call_me_later_id, data.last_periodic_call)
 
 
 def _write_call(event: e.RequestedCall, state: ExchangeState) -> dict[str, Any]:
-    return {"call_me_later_id": event.call_id, "last_periodic_call": False}
+    return {"call_me_later_id": event.call_id, "last_periodic_call": event.last}
 
 
 class ExternalData(msgspec.Struct):
@@ -378,11 +387,11 @@ class PStateData(msgspec.Struct):
 
 
 def _read_pstate(time: float, data: PStateData, reading: _Reading) -> e.Event:
-    return e.ResourceStateChanged(time, reading.hosts.read(data.host_ids, "event.host_ids"), str(data.pstate))
+    return e.ResourceStateChanged(time, reading.hosts.read(data.host_ids, "event.host_ids"), str(data.pstate), False)
 
 
 class OnOffData(msgspec.Struct):
-    """Data of HostsTurnedOnOffEvent: state 0 is on, 1 is off."""
+    """Data of HostsTurnedOnOffEvent: the power state that the hosts are in now."""
 
     host_ids: str
     state: Count = 0
@@ -390,11 +399,54 @@ class OnOffData(msgspec.Struct):
 
 def _read_on_off(time: float, data: OnOffData, reading: _Reading) -> e.Event:
     hosts = reading.hosts.read(data.host_ids, "event.host_ids")
-    return e.ResourceStateChanged(time, hosts, read_on_off(data.state))
+    return e.ResourceStateChanged(time, hosts, str(data.state), True)
 
 
-def _refuse_probe(time: float, data: Fields, reading: _Reading) -> e.Event:
-    raise FieldError("event_type", "data of a probe", "no such event: nothing here creates probes")
+class ProbedHosts(msgspec.Struct):
+    """Those that a probe is about."""
+
+    host_ids: str
+
+
+class ProbedData(msgspec.Struct):
+    """Joules: of each host, or one number."""
+
+    data: list[float] | float
+
+
+class ProbeData(msgspec.Struct, kw_only=True):
+    """Data of ProbeDataEmittedEvent. The metric is called power and counts joules since 0 s (rc2)."""
+
+    probe_id: Name
+    resources: ProbedHosts
+    data: ProbedData
+    resources_type: Literal["HostResources"] = "HostResources"
+    metrics: Literal["Power"] = "Power"
+    data_type: Literal["VectorialProbeData", "AggregatedProbeData"] = "VectorialProbeData"
+
+
+def _read_probe(time: float, data: ProbeData, reading: _Reading) -> e.Event:
+    hosts, joules = reading.hosts.read(data.resources.host_ids, "event.resources.host_ids"), data.data.data
+    many = data.data_type == "VectorialProbeData"
+    if isinstance(joules, list) != many or (isinstance(joules, list) and len(joules) != hosts.size):
+        raise FieldError("event.data.data", joules, f"{hosts.size} numbers" if many else "a number")
+    aggregate = "" if many else reading.state.probes.get(data.probe_id, "sum")
+    return e.ProbeData(time, data.probe_id, hosts, joules if isinstance(joules, list) else [joules], aggregate)
+
+
+def _write_probe(event: e.ProbeData, state: ExchangeState) -> dict[str, Any]:
+    joules: Any = event.joules[0] if event.aggregate else event.joules
+    return {
+        "probe_id": event.probe_id,
+        "resources_type": "HostResources",
+        "resources": {"host_ids": str(event.hosts)},
+        "metrics": "Power",
+        "data_type": "AggregatedProbeData" if event.aggregate else "VectorialProbeData",
+        "data": {"data": joules},
+        "manually_triggered": False,
+        "nb_emitted": 0,
+        "nb_triggered": 0,
+    }
 
 
 def _refuse_greeting(time: float, data: Fields, reading: _Reading) -> e.Event:
@@ -431,7 +483,7 @@ _TABLE = Table(
         ),
         Row("HostsPStateChangedEvent", PStateData, _read_pstate, {e.ResourceStateChanged: write_pstate}),
         Row("HostsTurnedOnOffEvent", OnOffData, _read_on_off, {e.ResourceStateChanged: write_on_off}),
-        Row("ProbeDataEmittedEvent", Fields, _refuse_probe, optional=True),
+        Row("ProbeDataEmittedEvent", ProbeData, _read_probe, {e.ProbeData: _write_probe}),
         Row("BatsimHelloEvent", Fields, _refuse_greeting, optional=True),
         Row("SimulationErrorEvent", ErrorData, _read_error),
         plain("SimulationEndsEvent", e.SimulationEnds, optional=True),

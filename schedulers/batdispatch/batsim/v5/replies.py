@@ -15,7 +15,7 @@ from batdispatch.batsim.hosts import HostSets
 from batdispatch.batsim.numbers import require_finite
 from batdispatch.batsim.shapes import Count, Fields, Name
 from batdispatch.batsim.table import Column, Row, Table, plain
-from batdispatch.batsim.v5.host_states import read_on_off, write_on_off, write_pstate
+from batdispatch.batsim.v5.host_states import write_on_off, write_pstate
 from batdispatch.batsim.v5.jobs import read_job, write_job
 from batdispatch.batsim.v5.messages import DIALECT
 from batdispatch.batsim.v5.profiles import full_id, read_profile, split_id, write_profile
@@ -24,10 +24,12 @@ from batdispatch.batsim.v5.state import ExchangeState
 from batdispatch.core.errors import FieldError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import decisions as d
+from batdispatch.core.line.events import Aggregate
 from batdispatch.core.line.messages import Reply
 
 #: Executors go round the hosts, or fill the cores of one host after the other: alike on hosts of one core.
 STRATEGY = "PredefinedExecutorPlacementStrategyWrapper"
+SPREAD, FILL_CORES = "SpreadOverHostsFirst", "FillOneHostCoresFirst"
 CUSTOM = "CustomExecutorToHostMapping"
 #: Seconds by which a call may be rounded down to a millisecond, Batsim 5's unit: the noise of floating point.
 _NOISE = 1e-7
@@ -37,8 +39,7 @@ def decode_reply(data: bytes, state: ExchangeState) -> Reply:
     """Read a frame from a decision component.
 
     Raises:
-        InputError: the frame is not what Batsim 5 accepts, or asks for probes or periodic calls, which no engine here
-            has.
+        InputError: the frame is not what Batsim 5 accepts.
     """
     frame = _TABLE.decode(data.rstrip(b"\0"))
     return Reply(frame.now, _TABLE.read(frame, _Reading(state)))
@@ -116,13 +117,15 @@ def _read_execute(time: float, data: ExecuteData, reading: _Reading) -> d.Decisi
     workload = data.job_id.partition("!")[0]
     for index, each in enumerate(data.profile_allocation_override):
         field = f"event.profile_allocation_override[{index}]"
-        where, free = _read_placed(each, field, hosts)
+        part, free = _read_placed(each, field, hosts)
         if free is not None:
             raise FieldError(f"{field}.executor_placement", free, "executors along ascending hosts")
         head, name = split_id(each.profile_id, f"{field}.profile_id")
-        overrides[name if head == workload else each.profile_id] = where
+        overrides[name if head == workload else each.profile_id] = part
     storage = {each.storage_name: each.host_id for each in data.storage_placement}
-    return d.Execute(time, data.job_id, allocation, mapping, storage or None, overrides=overrides or None)
+    where = data.allocation
+    fill = where.executor_placement_type == STRATEGY and where.executor_placement.strategy == FILL_CORES
+    return d.Execute(time, data.job_id, allocation, mapping, storage or None, overrides=overrides or None, fill=fill)
 
 
 def _read_placed(data: AllocationData, field: str, hosts: HostSets) -> tuple[Allocation, dict[int, int] | None]:
@@ -130,7 +133,6 @@ def _read_placed(data: AllocationData, field: str, hosts: HostSets) -> tuple[All
     if not allocation.mask:
         raise FieldError(f"{field}.host_allocation", data.host_allocation, "at least one host")
     if data.executor_placement_type != CUSTOM:
-        # Both strategies put one executor after the other on hosts of one core.
         return allocation, None
     indices = data.executor_placement.mapping
     if not indices:
@@ -146,7 +148,8 @@ def _write_execute(decision: d.Execute, state: ExchangeState) -> dict[str, Any]:
         raise ValueError(f"job {decision.job_id}: Batsim 5 has no I/O jobs beside a job (Batsim 4's additional_io_job)")
     executors = decision.executors()
     mapping = None if executors is None else [executors[number] for number in sorted(executors)]
-    data: dict[str, Any] = {"job_id": decision.job_id, "allocation": _write_placed(decision.allocation, mapping)}
+    placed = _write_placed(decision.allocation, mapping, fill=decision.fill)
+    data: dict[str, Any] = {"job_id": decision.job_id, "allocation": placed}
     if decision.overrides:
         workload = decision.job_id.partition("!")[0]
         data["profile_allocation_override"] = [
@@ -166,19 +169,39 @@ def _indices(allocation: Allocation) -> list[int] | None:
     return [index for index, count in enumerate(allocation.counts) for _ in range(count)]
 
 
-def _write_placed(allocation: Allocation, mapping: list[int] | None) -> dict[str, Any]:
+def _write_placed(allocation: Allocation, mapping: list[int] | None, *, fill: bool = False) -> dict[str, Any]:
     return {
         "host_allocation": str(allocation),
         "executor_placement_type": STRATEGY if mapping is None else CUSTOM,
-        "executor_placement": {"strategy": "SpreadOverHostsFirst"} if mapping is None else {"mapping": mapping},
+        "executor_placement": {"strategy": FILL_CORES if fill else SPREAD} if mapping is None else {"mapping": mapping},
     }
 
 
+class ModeData(msgspec.Struct):
+    """How often something comes."""
+
+    nb_periods: Count = 0
+
+
 class WhenData(msgspec.Struct):
-    """A moment in whole units, or (refused) a period."""
+    """A moment, or a period and how often it passes, in whole units."""
 
     time: int = 0
     time_unit: Literal["Second", "Millisecond"] = "Second"
+    period: int = 0
+    #: Batsim 5.0.0-rc2 refuses any other.
+    offset: Literal[0] = 0
+    mode_type: Literal["Infinite", "FinitePeriodNumber"] = "Infinite"
+    mode: ModeData = msgspec.field(default_factory=ModeData)
+
+    def seconds(self, amount: int) -> float:
+        """Return an amount of the unit in seconds."""
+        return amount / 1000 if self.time_unit == "Millisecond" else float(amount)
+
+    @property
+    def times(self) -> int | None:
+        """How often; None: until it is stopped."""
+        return self.mode.nb_periods if self.mode_type == "FinitePeriodNumber" else None
 
 
 class CallData(msgspec.Struct, forbid_unknown_fields=True):
@@ -190,10 +213,36 @@ class CallData(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _read_call(time: float, data: CallData, reading: _Reading) -> d.Decision:
-    if data.when_type != "OneShot":
-        raise FieldError("event.when_type", data.when_type, "OneShot: periodic calls are not supported")
-    at = data.when.time / 1000 if data.when.time_unit == "Millisecond" else float(data.when.time)
-    return d.CallMeLater(time, at, data.call_me_later_id)
+    when = data.when
+    if data.when_type == "Periodic":
+        _check_period(when, "event.when")
+        return d.CallEvery(time, data.call_me_later_id, when.seconds(when.period), when.times)
+    return d.CallMeLater(time, when.seconds(when.time), data.call_me_later_id)
+
+
+def _check_period(when: WhenData, field: str) -> None:
+    if when.period < 1:
+        raise FieldError(f"{field}.period", when.period, "at least 1")
+    if when.times == 0:
+        raise FieldError(f"{field}.mode.nb_periods", 0, "at least 1")
+
+
+def _write_period(period: float, times: int | None) -> dict[str, Any]:
+    milliseconds = round(period * 1000)
+    if milliseconds < 1 or abs(milliseconds - period * 1000) > 1e-6:
+        raise ValueError(f"a period of {period} s: Batsim 5 counts periods in whole milliseconds")
+    whole = milliseconds % 1000 == 0
+    return {
+        "period": milliseconds // 1000 if whole else milliseconds,
+        "time_unit": "Second" if whole else "Millisecond",
+        "mode_type": "Infinite" if times is None else "FinitePeriodNumber",
+        "mode": {} if times is None else {"nb_periods": times},
+    }
+
+
+def _write_calls(decision: d.CallEvery, state: ExchangeState) -> dict[str, Any]:
+    when = _write_period(decision.period, decision.times)
+    return {"call_me_later_id": decision.call_id, "when_type": "Periodic", "when": when}
 
 
 def _write_call(decision: d.CallMeLater, state: ExchangeState) -> dict[str, Any]:
@@ -209,16 +258,6 @@ def _write_call(decision: d.CallMeLater, state: ExchangeState) -> dict[str, Any]
         "when_type": "OneShot",
         "when": when,
     }
-
-
-class StopCallData(msgspec.Struct, forbid_unknown_fields=True):
-    """Data of StopCallMeLaterEvent."""
-
-    call_me_later_id: str
-
-
-def _refuse_stop_call(time: float, data: StopCallData, reading: _Reading) -> d.Decision:
-    raise FieldError("event.call_me_later_id", data.call_me_later_id, "a periodic call, and those are not supported")
 
 
 class RegisterProfileData(msgspec.Struct, forbid_unknown_fields=True):
@@ -283,29 +322,111 @@ class PStateData(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _read_pstate(time: float, data: PStateData, reading: _Reading) -> d.Decision:
-    return d.SetResourceState(time, reading.hosts.read(data.host_ids, "event.host_ids"), str(data.pstate))
+    return d.SetResourceState(time, reading.hosts.read(data.host_ids, "event.host_ids"), str(data.pstate), False)
 
 
 class OnOffData(msgspec.Struct, forbid_unknown_fields=True):
-    """Data of TurnOnOffHostsEvent: state 0 is on, 1 is off."""
+    """Data of TurnOnOffHostsEvent: the power state to sleep in, or the one to compute in."""
 
     host_ids: str
-    state: Literal[0, 1] = 0
+    state: Count = 0
 
 
 def _read_on_off(time: float, data: OnOffData, reading: _Reading) -> d.Decision:
-    return d.SetResourceState(time, reading.hosts.read(data.host_ids, "event.host_ids"), read_on_off(data.state))
+    return d.SetResourceState(time, reading.hosts.read(data.host_ids, "event.host_ids"), str(data.state), True)
+
+
+class ProbedHosts(msgspec.Struct):
+    """Those that a probe is about."""
+
+    host_ids: str
+
+
+class AccumulationData(msgspec.Struct):
+    """How values are summed up over time. Batsim 5.0.0-rc2 knows no other way."""
+
+    reset_mode_type: Literal["NoReset"]
+    cumulative_function: Literal["Sum"] = "Sum"
+
+
+class TriggerData(msgspec.Struct):
+    """When a probe tells."""
+
+    temporal_trigger_type: Literal["Periodic"]
+    temporal_trigger: WhenData
+
+
+class CreateProbeData(msgspec.Struct, kw_only=True):
+    """Data of CreateProbeEvent, as far as Batsim 5.0.0-rc2 goes on with it: it aborts on other values."""
+
+    probe_id: Name
+    metrics: Literal["Power"]
+    resources_type: Literal["HostResources"]
+    resources: ProbedHosts
+    data_accumulation_strategy_type: Literal["ProbeDataAccumulation"]
+    data_accumulation_strategy: AccumulationData
+    measurement_triggering_policy_type: Literal["TemporalTriggerWrapper"]
+    measurement_triggering_policy: TriggerData
+    resources_aggregation_function_type: Literal["NoResourcesAggregation", "Sum", "ArithmeticMean"] = (
+        "NoResourcesAggregation"
+    )
+    temporal_aggregation_function_type: Literal["NoTemporalAggregation"] = "NoTemporalAggregation"
+    emission_filtering_policy_type: Literal["NoFiltering"] = "NoFiltering"
+
+
+#: How a probe aggregates -> what Batsim 5 calls it.
+_AGGREGATIONS: dict[Aggregate, str] = {"": "NoResourcesAggregation", "sum": "Sum", "mean": "ArithmeticMean"}
+_AGGREGATES = {theirs: ours for ours, theirs in _AGGREGATIONS.items()}
+
+
+def _read_create_probe(time: float, data: CreateProbeData, reading: _Reading) -> d.Decision:
+    when = data.measurement_triggering_policy.temporal_trigger
+    _check_period(when, "event.measurement_triggering_policy.temporal_trigger")
+    hosts = reading.hosts.read(data.resources.host_ids, "event.resources.host_ids")
+    aggregate = _AGGREGATES[data.resources_aggregation_function_type]
+    return d.CreateProbe(time, data.probe_id, hosts, when.seconds(when.period), when.times, aggregate)
+
+
+def _write_create_probe(decision: d.CreateProbe, state: ExchangeState) -> dict[str, Any]:
+    state.probes[decision.probe_id] = decision.aggregate
+    parts: dict[str, tuple[str, dict[str, Any]]] = {
+        "resources": ("HostResources", {"host_ids": str(decision.hosts)}),
+        "data_accumulation_strategy": (
+            "ProbeDataAccumulation",
+            {
+                "reset_mode_type": "NoReset",
+                "reset_mode": {},
+                "cumulative_function": "Sum",
+                "temporal_normalization": False,
+            },
+        ),
+        "measurement_triggering_policy": (
+            "TemporalTriggerWrapper",
+            {
+                "temporal_trigger_type": "Periodic",
+                "temporal_trigger": _write_period(decision.period, decision.times),
+            },
+        ),
+        "resources_aggregation_function": (_AGGREGATIONS[decision.aggregate], {}),
+        "temporal_aggregation_function": ("NoTemporalAggregation", {}),
+        "emission_filtering_policy": ("NoFiltering", {}),
+    }
+    written: dict[str, Any] = {"probe_id": decision.probe_id, "metrics": "Power"}
+    for name, (kind, fields) in parts.items():
+        written |= {f"{name}_type": kind, name: fields}
+    return written
 
 
 def _refuse_probe(time: float, data: Fields, reading: _Reading) -> d.Decision:
-    raise FieldError("event_type", "a probe", "no such event: probes are not supported")
+    raise FieldError("event_type", "a probe that is told to tell or begin anew", "none: Batsim 5.0.0-rc2 aborts on it")
 
 
 def _refuse_greeting(time: float, data: HelloData, reading: _Reading) -> d.Decision:
     raise FieldError("event_type", "a greeting", "it only in the handshake")
 
 
-_PROBE_VERBS = ("Create", "Stop", "Trigger", "Reset")
+#: What Batsim 5.0.0-rc2 does not know.
+_PROBE_VERBS = ("Trigger", "Reset")
 _NONE_OF_IT = "Batsim 5 has nothing of the kind (Batsim 4 does)"
 _TABLE = Table(
     DIALECT,
@@ -313,8 +434,10 @@ _TABLE = Table(
         Row("ExecuteJobEvent", ExecuteData, _read_execute, {d.Execute: _write_execute}),
         plain("RejectJobEvent", d.Reject, Column("job_id", Name), strict=True),
         plain("KillJobsEvent", d.Kill, Column("job_ids", list[Name]), strict=True),
-        Row("CallMeLaterEvent", CallData, _read_call, {d.CallMeLater: _write_call}),
-        Row("StopCallMeLaterEvent", StopCallData, _refuse_stop_call),
+        Row("CallMeLaterEvent", CallData, _read_call, {d.CallMeLater: _write_call, d.CallEvery: _write_calls}),
+        plain("StopCallMeLaterEvent", d.StopCalls, Column("call_me_later_id", str, "call_id"), strict=True),
+        Row("CreateProbeEvent", CreateProbeData, _read_create_probe, {d.CreateProbe: _write_create_probe}),
+        plain("StopProbeEvent", d.StopProbe, Column("probe_id", Name), strict=True),
         Row(
             "RegisterProfileEvent",
             RegisterProfileData,

@@ -26,6 +26,12 @@ class ProfileData(msgspec.Struct):
     extra_data: str | None = ""
 
 
+class ConstraintData(msgspec.Struct):
+    """What a decision component says that it heeds. Batsim 5.0.0-rc2 reads it and checks nothing."""
+
+    compute_sharing: bool = False
+
+
 class HelloData(msgspec.Struct):
     """Data of EDCHelloEvent."""
 
@@ -35,3 +41,4 @@ class HelloData(msgspec.Struct):
     #: Batsim 5.0.0-rc2 crashes without this and the features.
     decision_component_commit: str
     requested_simulation_features: Fields
+    scheduling_constraints: ConstraintData = msgspec.field(default_factory=ConstraintData)

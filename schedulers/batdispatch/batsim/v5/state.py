@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from batdispatch.batsim.features import Features
+from batdispatch.core.line.events import Aggregate
 
 
 class ExchangeState:
@@ -24,6 +25,8 @@ class ExchangeState:
         self.lengths: dict[str, int] = {}
         self.workloads: set[str] = set()
         self.reached = 0.0
+        #: Name of each probe that was asked for -> how it aggregates.
+        self.probes: dict[str, Aggregate] = {}
         self._calls = 0
 
     def add(self, workload: str, name: str, profile: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from batdispatch.core.hosts.allocation import Allocation, IoJob
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.events import Aggregate
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -29,6 +30,8 @@ class Execute(Decision, frozen=True):
     io_job: IoJob | None = None
     #: Profile name -> hosts on which this part of the job runs instead (Batsim 5 only).
     overrides: Mapping[str, Allocation] | None = None
+    #: Whether executors fill the cores of one host after the other, without a mapping (Batsim 5 only).
+    fill: bool = False
 
     def executors(self) -> Mapping[int, int] | None:
         """Return the mapping Batsim must be given: `mapping`, or one that follows the units of the allocation.
@@ -62,6 +65,37 @@ class CallMeLater(Decision, frozen=True):
     call_id: str = ""
 
 
+class CallEvery(Decision, frozen=True):
+    """Ask to be called at each multiple of `period`, in seconds from 0 s, once a period has passed (Batsim 5 only)."""
+
+    call_id: str
+    period: float
+    #: How often; None: until StopCalls. The simulation does not wait for such calls.
+    times: int | None = None
+
+
+class StopCalls(Decision, frozen=True):
+    """Ask to be called no more by a CallEvery (Batsim 5 only)."""
+
+    call_id: str
+
+
+class CreateProbe(Decision, frozen=True):
+    """Ask for the joules that hosts have burnt, at each multiple of `period`, as CallEvery (Batsim 5 with energy)."""
+
+    probe_id: str
+    hosts: Allocation
+    period: float
+    times: int | None = None
+    aggregate: Aggregate = ""
+
+
+class StopProbe(Decision, frozen=True):
+    """Let a probe tell no more (Batsim 5 only)."""
+
+    probe_id: str
+
+
 class RegisterProfile(Decision, frozen=True):
     """Add a profile to a workload, which is created if needed."""
 
@@ -81,6 +115,8 @@ class SetResourceState(Decision, frozen=True):
 
     hosts: Allocation
     state: str
+    #: Whether the hosts are turned on or off, for which Batsim 5 has an event of its own; None: some are, some are not.
+    switched: bool | None = False
 
 
 class QueryEnergy(Decision, frozen=True):
@@ -117,4 +153,4 @@ class ContinueRegistration(Decision, frozen=True):
 
 
 class StopSimulation(Decision, frozen=True):
-    """End the simulation now, whatever runs or waits (Batsim 5 only)."""
+    """End the simulation now, whatever waits (Batsim 5 only); no job may run."""

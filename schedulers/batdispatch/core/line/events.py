@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.machine.machine import Machine
+
+#: What a probe makes of its hosts' joules: nothing, or one number.
+Aggregate = Literal["", "sum", "mean"]
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -64,13 +67,17 @@ class ResourceStateChanged(Event, frozen=True):
 
     hosts: Allocation
     state: str
+    #: Whether the hosts were turned on or off; None: not said (Batsim 4).
+    switched: bool | None = None
 
 
 class RequestedCall(Event, frozen=True):
-    """The time asked for with CallMeLater has come."""
+    """The time asked for with CallMeLater or CallEvery has come."""
 
     #: What the call was named when it was asked for (Batsim 5).
     call_id: str = ""
+    #: Whether a call that comes again and again does so no more (Batsim 5).
+    last: bool = False
 
 
 class JobMessage(Event, frozen=True):
@@ -84,6 +91,16 @@ class EnergyAnswer(Event, frozen=True):
     """The answer to QueryEnergy: joules consumed so far."""
 
     consumed: float
+
+
+class ProbeData(Event, frozen=True):
+    """What a probe tells: joules burnt since 0 s (Batsim 5, which calls them power)."""
+
+    probe_id: str
+    hosts: Allocation
+    #: Of each host in order of ids or, if the probe aggregates, one number.
+    joules: list[float]
+    aggregate: Aggregate = ""
 
 
 class MachinesUnavailable(Event, frozen=True):

@@ -37,6 +37,7 @@ from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.boots import Boots
 from batdispatch.core.line.holds import Hold, beyond_own, hold_of
+from batdispatch.core.line.periods import Periods
 from batdispatch.core.line.roll import Roll
 from batdispatch.core.machine.host_states import HostState, HostStates
 from batdispatch.core.machine.machine import Machine
@@ -96,6 +97,9 @@ class Ledger:
         self._away = 0
         self.states: HostStates | None = None
         self.boots: Boots | None = None
+        self.periods = Periods()
+        #: Whether the simulation is to end whatever waits.
+        self._stopped = False
         #: Stays that came to nothing, because a host went away that was waking up, since `take_called_off`.
         self._called_off: list[Stay] = []
         self.epoch = 0
@@ -355,7 +359,7 @@ class Ledger:
             "waiting for hosts that reservations leave to them": self.roll.withheld,
             "registered but not acknowledged": self.roll.registered,
         }
-        if any(left.values()):
+        if any(left.values()) and not self._stopped:
             said = "; ".join(f"{len(jobs)} {what} ({_some(list(jobs))})" for what, jobs in left.items() if jobs)
             raise SimulationError(f"the simulation ended at {event.time:.6f} s with jobs left: {said}")
 
@@ -891,8 +895,8 @@ class Ledger:
             raise self._refusal(f"hosts {hosts} are not all in the platform, which has 0-{len(self.machine.hosts) - 1}")
         if self.states is None and any(WATTS_PROPERTY in host.properties for host in self.machine.hosts):
             self.states = HostStates(self.machine)
-        # Batsim 5 turns hosts on and off without a word of their power states.
-        if self.states is not None and state not in ("on", "off"):
+        virtual_states = set()
+        if self.states is not None:
             busy = 0
             for stay in self.running.values():
                 busy |= stay.allocation.mask
@@ -901,11 +905,13 @@ class Ledger:
                 raise self._refusal(problem)
             for host in hosts.ids:
                 virtual = self.states.begin(host, int(state))
+                virtual_states.add(virtual is not None)
                 if self.boots is not None and virtual is not None:
                     self.boots.switch(host, 1 / self.states.powers[host].states[virtual].speed, self.now)
             if self.boots is None:
                 self._shut()
-        self._decisions.append(d.SetResourceState(self.now, hosts, state))
+        switched = None if len(virtual_states) > 1 else True in virtual_states
+        self._decisions.append(d.SetResourceState(self.now, hosts, state, switched))
 
     def wake_for_jobs(self) -> None:
         """Let hosts that sleep or switch count as free from now on: they are woken for the jobs that start there.
@@ -936,6 +942,70 @@ class Ledger:
     def query_energy(self) -> None:
         """Ask for the energy consumed so far (needs Batsim's energy option)."""
         self._decisions.append(d.QueryEnergy(self.now))
+
+    def call_every(self, call_id: str, period: float, times: int | None = None) -> None:
+        """Ask to be called at each multiple of `period`, in seconds; see `core.line.periods` (Batsim 5 only).
+
+        Args:
+            call_id: a name, which comes back with each call.
+            period: s.
+            times: how often; None: until `stop_calls`.
+        """
+        self._begin_periodic("call", call_id, period, times)
+        self._decisions.append(d.CallEvery(self.now, call_id, period, times))
+
+    def stop_calls(self, call_id: str) -> None:
+        """Ask for no more of the calls of this name that were asked for with `call_every`."""
+        self._stop_periodic("call", call_id)
+        self._decisions.append(d.StopCalls(self.now, call_id))
+
+    def probe(
+        self,
+        probe_id: str,
+        hosts: Allocation,
+        period: float,
+        times: int | None = None,
+        *,
+        aggregate: e.Aggregate = "",
+    ) -> None:
+        """Ask for the joules that hosts have burnt since 0 s, at each multiple of `period` (Batsim 5 with energy).
+
+        They are told by `events.ProbeData`.
+
+        Args:
+            probe_id: a name, which comes back with the joules.
+            hosts: those that are probed.
+            period: s.
+            times: how often; None: until `stop_probe`.
+            aggregate: "sum" or "mean" of the hosts instead of each one's joules.
+        """
+        if not hosts.mask or hosts.mask >> len(self.machine.hosts):
+            last = len(self.machine.hosts) - 1
+            raise self._refusal(f"hosts {str(hosts)!r} of probe {probe_id!r} are not all in the platform: 0-{last}")
+        self._begin_periodic("probe", probe_id, period, times)
+        self._decisions.append(d.CreateProbe(self.now, probe_id, hosts, period, times, aggregate))
+
+    def stop_probe(self, probe_id: str) -> None:
+        """Ask for no more of a probe's joules."""
+        self._stop_periodic("probe", probe_id)
+        self._decisions.append(d.StopProbe(self.now, probe_id))
+
+    def _begin_periodic(self, kind: str, name: str, period: float, times: int | None) -> None:
+        problem = self.periods.problem(kind, name, period, times)
+        if problem is not None:
+            raise self._refusal(problem)
+        self.periods.begin(kind, name, period, times)
+
+    def _stop_periodic(self, kind: str, name: str) -> None:
+        if not self.periods.stop(kind, name):
+            raise self._refusal(f"there is no {kind} {name!r} that comes again and again")
+
+    def stop_simulation(self) -> None:
+        """End the simulation now, whatever waits (Batsim 5 only)."""
+        if self.running:
+            raise self._refusal(f"the simulation cannot end while jobs run: {_some(list(self.running))}")
+        self._stopped = True
+        self._decisions.append(d.StopSimulation(self.now))
 
     def set_metadata(self, job: Job, text: str) -> None:
         """Write a text into the job's line of the jobs file."""

@@ -59,11 +59,13 @@ from batdispatch.core.line.messages import Message, Reply
 #: Seconds of simulated time that a decision takes: a constant, or None for the measured time.
 DecisionTime = float | None
 #: What an event does to the ledger, or what is checked with it, before the dispatcher hears of it by `on_event`.
-_EFFECTS: dict[type[e.Event], Callable[[Ledger, Any], None]] = {
+_EFFECTS: dict[type[e.Event], Callable[[Ledger, Any], object]] = {
     e.JobMessage: Ledger.check_ran,
     e.ResourceStateChanged: Ledger.apply_state,
     e.MachinesUnavailable: lambda ledger, event: ledger.apply_unavailable(event.hosts),
     e.MachinesAvailable: lambda ledger, event: ledger.apply_available(event.hosts),
+    e.RequestedCall: lambda ledger, event: ledger.periods.came("call", event.call_id),
+    e.ProbeData: lambda ledger, event: ledger.periods.came("probe", event.probe_id),
     e.NoMoreStaticJobs: lambda ledger, event: ledger.apply_static_jobs_done(),
 }
 

@@ -136,6 +136,24 @@ class HostStates:
             return f"cannot sleep in power state {state}: it is unavailable, and would be asleep when it comes back"
         return None
 
+    def wrong_event(self, hosts: int, state: int, turned: bool) -> str | None:
+        """Say why hosts that can be set to a power state cannot be so by one of Batsim 5's two events; None: they can.
+
+        Args:
+            hosts: mask.
+            state: the power state.
+            turned: whether they are turned on or off, or else their power state is changed.
+        """
+        for host in hostset.ids(hosts):
+            switches = state in self.powers[host].sleeps or bool(self.asleep >> host & 1)
+            if switches != turned:
+                way = "is turned on or off (TurnOnOffHostsEvent)" if switches else "is changed (ChangeHostsPStateEvent)"
+                return (
+                    f"host {host} ({self._machine.hosts[host].name}) {way} to go from power state {self.pstates[host]} "
+                    f"to {state}"
+                )
+        return None
+
     def why_not_computing(self, hosts: int) -> str:
         """Return what the first of some hosts does that cannot compute now; one of them cannot."""
         host = hostset.ids(hosts & self.away)[0]
