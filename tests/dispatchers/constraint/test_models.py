@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from instances import beyond, brute_force, check, instance, instances, made, placed_by, random_instance
+from ortools.constraint_solver import pywrapcp
 
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.constraint.instance import Instance
@@ -16,6 +17,7 @@ from batdispatch.dispatchers.constraint.model_search import search_plan
 from batdispatch.dispatchers.constraint.models import positions
 from batdispatch.dispatchers.constraint.models.counts import Counts
 from batdispatch.dispatchers.constraint.models.formulations import SEARCHED_MODELS
+from batdispatch.dispatchers.constraint.models.interleaved_search import InterleavedSearch
 from batdispatch.dispatchers.constraint.models.positions import Positions, node_map
 from batdispatch.dispatchers.constraint.models.searched_model import DoublingLimit, SearchedModel
 from batdispatch.dispatchers.constraint.pcp20 import Pcp20Options
@@ -201,6 +203,18 @@ def test_what_a_model_cannot_express_is_planned_around_and_never_over_capacity(f
     for formulation in EXACT:
         outcome = solve(formulation, found, work=0.02)
         check(found, outcome.solution)
+
+
+def test_a_search_by_nodes_accepts_no_plan_whose_units_do_not_add_up() -> None:
+    """The solver's constraint on sums let some pass: a job of two units was planned on one."""
+    cp = pywrapcp.Solver("places")
+    places = [cp.BoolVar(name) for name in "ab"]
+    rule = InterleavedSearch([cp.IntVar(0, 0, "s")], [places], [1], [], raised=[], sums=[1])
+    collector = cp.AllSolutionCollector()
+    collector.Add(places)
+    cp.Solve(rule, [collector])
+    found = [[collector.Value(number, place) for place in places] for number in range(collector.SolutionCount())]
+    assert sorted(found) == [[0, 1], [1, 0]]
 
 
 @given(found=beyond())

@@ -45,6 +45,7 @@ class InterleavedSearch(pywrapcp.PyDecisionBuilder):  # type: ignore[misc]
         *,
         raised: list[BaseException],
         only_starts: bool = False,
+        sums: Sequence[int] | None = None,
     ) -> None:
         """Make the rule.
 
@@ -55,10 +56,12 @@ class InterleavedSearch(pywrapcp.PyDecisionBuilder):  # type: ignore[misc]
             ends: when jobs that the model does not move end, s from now, ascending.
             raised: takes exceptions (see `DepthFirstModel`).
             only_starts: whether places are never set to other values than their largest.
+            sums: of the values of each job's places, where they must have one. The solver's own constraint on a sum
+                lets some others pass, if intervals that cannot be performed change several of its terms at once.
         """
         super().__init__()
         self._starts, self._places, self._durations, self._ends = starts, places, durations, ends
-        self._raised, self._only_starts = raised, only_starts
+        self._raised, self._only_starts, self._sums = raised, only_starts, sums
         #: Whether start and places of a job are set; the solver takes these back when it backtracks.
         self._done = [pywrapcp.RevBool(False) for _ in starts]
         #: The solver does not own decisions that Python made.
@@ -93,6 +96,8 @@ class InterleavedSearch(pywrapcp.PyDecisionBuilder):  # type: ignore[misc]
                 if self._only_starts:
                     return solver.AssignVariableValueOrFail(place, place.Max())
                 return solver.AssignVariableValue(place, place.Max())
+            if self._sums and sum(place.Value() for place in self._places[chosen]) != self._sums[chosen]:
+                return solver.FailDecision()
             self._done[chosen].SetValue(solver, True)
 
     def _next_end(self, chosen: int, moment: int) -> int:

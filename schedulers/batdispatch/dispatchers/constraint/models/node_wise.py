@@ -71,6 +71,7 @@ class NodeWise(SearchedModel):
             [self.durations[job] for job in order],
             sorted({held.end for held in self.held}),
             raised=self.raised,
+            sums=[self.units(job) for job in order],
         )
 
     def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
