@@ -22,18 +22,17 @@ from batdispatch.core.line.settings import named_with
 from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.slurm.scheduling import with_conf
-from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
 from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
 from batdispatch.runs.families import FAMILIES, check_names
 from batdispatch.runs.inputs import GivenPlatform, GivenWorkload, Inputs
 from batdispatch.runs.listener import Listener
-from batdispatch.runs.log_run import write_log_run
 from batdispatch.runs.run import build, execute
 from batdispatch.runs.spec import RunSpec, with_shell
 
 if TYPE_CHECKING:
+    from batdispatch.inputs.workloads.importers import ImportResult
     from batdispatch.runs.campaign.plan import Plan
     from batdispatch.runs.campaign.task import Outcome
 
@@ -209,6 +208,8 @@ def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain
 
     def conclude(folders: list[Path], failures: dict[str, str]) -> None:
         if folders and with_log and call.imported is not None:
+            from batdispatch.runs.log_run import write_log_run
+
             folders.append(write_log_run(call.imported, call.inputs.platform, call.folder))
         if folders and report:
             from batdispatch.report.page import write_report

@@ -27,7 +27,6 @@ from batdispatch.engines.flops_timer import FlopsTimer
 from batdispatch.engines.mail import Mail
 from batdispatch.engines.occupancy import Occupancy
 from batdispatch.engines.records import EngineOptions, Record
-from batdispatch.engines.simgrid_meter import SimGridMeter
 from batdispatch.engines.state_times import StateTimes
 from batdispatch.engines.timing import PlatformTimer
 
@@ -301,6 +300,8 @@ def power_of(
         meter = own = OwnMeter(states.powers, states.pstates, exact=count == "exact")
         timer = FlopsTimer(states.powers, states.pstates, own)
     else:
+        from batdispatch.engines.simgrid_meter import SimGridMeter
+
         meter = SimGridMeter(timer, len(machine.hosts))
     return Power(machine, states, meter, timer, EnergyFiles(folder)), timer
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,11 +21,13 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.features import FEATURES_PROPERTY
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY
 from batdispatch.core.machine.site import SITE_PROPERTY, Partition, QueuesProperty
-from batdispatch.inputs.platforms.generate.document import Links, render
 from batdispatch.inputs.queues import queues_text
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.node_use import NodeUse
 from batdispatch.inputs.workloads.report import ImportReport
+
+if TYPE_CHECKING:
+    from batdispatch.inputs.platforms.generate import Links
 
 #: Share of alike nodes that must have reached an amount for it to be the size of a class of nodes.
 _CLASS = 0.05
@@ -33,8 +35,6 @@ _CLASS = 0.05
 _IDLE = 0.1
 #: Chance that the next job of a partition runs on a node that none of its jobs ran on, up to which its nodes are known.
 _SURE, _LIKELY = 0.001, 0.05
-
-_LINKS = Links()
 
 Sure = Literal["sure", "likely", "a guess"]
 
@@ -268,8 +268,11 @@ def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None
 # ---------------------------------------------------------------------- the file
 
 
-def named_platform(nodes: Sequence[SiteNode], queues: QueuesProperty, links: Links = _LINKS) -> bytes:
+def named_platform(nodes: Sequence[SiteNode], queues: QueuesProperty, links: Links | None = None) -> bytes:
     """Return a platform of hosts of any names, without a network between them, and with queues."""
+    from batdispatch.inputs.platforms.generate.document import Links, render
+
+    links = links or Links()
     root = etree.Element("platform", version="4.1")
     world = etree.SubElement(root, "zone", id="site", routing="Full")
     if queues != QueuesProperty():

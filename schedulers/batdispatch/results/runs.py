@@ -25,7 +25,6 @@ from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, rows_as_jobs
 from batdispatch.results.metrics.compute import Value, compute
 from batdispatch.results.metrics.sample import Sample, sample_of
-from batdispatch.results.network.use import NetworkUse, network_use
 from batdispatch.results.power import power_of_run
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
@@ -34,6 +33,8 @@ from batdispatch.results.usage import asking_jobs, held_by_row, licences_of, slo
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from batdispatch.results.network.use import NetworkUse
 
 #: Largest result.json read, in bytes.
 MAX_BYTES = 1 << 28
@@ -407,7 +408,11 @@ def figures_of(
             for name, part in held_by_row(slots, len(columns), machine.resources).items():
                 held[name] += part
         amounts |= held
-    network = None if machine is None else network_use(columns, machine, asking)
+    network = None
+    if machine is not None and machine.topology is not None:
+        from batdispatch.results.network.use import network_use
+
+        network = network_use(columns, machine, asking)
     sample = partial(
         sample_of,
         columns,

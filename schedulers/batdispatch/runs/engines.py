@@ -16,7 +16,6 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.profiles import leaves
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.activities import PLATFORM_TYPES, only_computes
 from batdispatch.engines.choices import Clock, CountEnergy, Energy, UseSimGrid
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
@@ -111,6 +110,7 @@ class KernelSimulation:
         Raises:
             InputError: there is no such dispatcher, or no kernel decides as it does.
         """
+        from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
         from batdispatch.engines.compiled import applies
 
         self._dispatcher = create_any(dispatcher, {}, 0)

@@ -19,7 +19,7 @@ from batdispatch.core.line.settings import settings_of
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import file_digest, write_whole
 from batdispatch.inputs.log_options import LogReading
-from batdispatch.inputs.platforms import Platform, generate, read_platform
+from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.sites import SiteDraft, check_partitions, draft_of_use, fit_jobs, with_limits_of
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 from batdispatch.inputs.workloads.importers import ImportResult, formats, is_workload, read_log
@@ -149,7 +149,7 @@ class Inputs:
         makes_folder = partial(self._folder.mkdir, parents=True, exist_ok=True)
         if isinstance(self._machine, int):
             makes_folder()
-            write_whole(self.platform, generate.flat(self._machine))
+            write_whole(self.platform, flat_platform(self._machine))
         imported = self._imported(self._machine is not None, listener.progress) if self.is_log else None
         makes_folder()
         if self._machine is None:
@@ -327,13 +327,20 @@ def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None
     text = " ".join(f"{name}={amount}" for name, amount in capacity.items())
     what = f"{hosts:,} equal hosts" + (f" of {text}" if text else "")
     each = " What each offers is the least with which the jobs can have run." if text else ""
-    return SizedPlatform(generate.flat(hosts, capacity=text or None), f"{what}: {why}.{each}")
+    return SizedPlatform(flat_platform(hosts, text or None), f"{what}: {why}.{each}")
 
 
 def _of_draft(draft: SiteDraft) -> SizedPlatform:
     names = ", ".join(partition.name for partition in draft.queues.partitions)
     what = f"{len(draft.nodes):,} nodes" + (f" in partitions {names}" if names else "")
     return SizedPlatform(draft.platform(), what, [str(one) for one in draft.inferences], draft.warnings)
+
+
+def flat_platform(hosts: int, capacity: str | None = None) -> bytes:
+    """Return a platform of equal hosts."""
+    from batdispatch.inputs.platforms.generate import flat
+
+    return flat(hosts, capacity=capacity)
 
 
 def _capacity(workload: Workload, info: LogInfo | None) -> dict[str, int]:

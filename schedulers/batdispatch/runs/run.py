@@ -19,20 +19,17 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line.blame import blame
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
-from batdispatch.engines.external import read_external_events
 from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.files import write_json, write_lines
 from batdispatch.inputs.folders import Claim, clear_mark
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
-from batdispatch.links.batsim_options import check_options
 from batdispatch.links.foreign import create_any, is_foreign
 from batdispatch.results.columns import columns_of
 from batdispatch.results.decisions import PLANS, TIMES, write_decision_times
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage, write_lineage
-from batdispatch.results.metrics.attempts import attempt_metrics
 from batdispatch.results.metrics.percentile import percentile
 from batdispatch.results.network.table import FILE as NETWORK
 from batdispatch.results.network.table import write_table
@@ -57,6 +54,8 @@ def build(spec: RunSpec, own: Dispatcher | None = None) -> Dispatcher:
         option = "--engine" if spec.engine != "embedded" else "--decision-time"
         raise InputError(f"is not for {spec.dispatcher}, which another program runs", source=f"option {option}")
     if spec.batsim_option:
+        from batdispatch.links.batsim_options import check_options
+
         check_options(spec.batsim_option, spec.engine)
     if own is None:
         return create_any(spec.dispatcher, spec.options, spec.seed)
@@ -222,6 +221,8 @@ class _Inputs:
         self.platform = files.platform(spec)
         events: list[Event] = []
         if spec.external_events is not None:
+            from batdispatch.engines.external import read_external_events
+
             events = read_external_events(Path(spec.external_events), len(self.platform.machine.hosts))
         self.workload = files.workload(spec)
         self.task = Task(
@@ -321,6 +322,8 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
     result["workload"] |= figures.counted
     write_table(figures.network, columns, out / NETWORK)
     if "failed_attempts" in dispatcher.report():
+        from batdispatch.results.metrics.attempts import attempt_metrics
+
         lineage = read_lineage(out / LINEAGE, columns)
         result["attempts"] = attempt_metrics(columns, platform.machine.size, lineage)
     result["performance"] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,9 @@ from batdispatch.core.jobs.job import FINAL_STATES
 from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.lineage import Lineage, logical, waits
-from batdispatch.results.network.use import NetworkUse
+
+if TYPE_CHECKING:
+    from batdispatch.results.network.use import NetworkUse
 
 
 @dataclass(frozen=True)

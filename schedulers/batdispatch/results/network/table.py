@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.columns import RunColumns
-from batdispatch.results.network.use import NetworkUse
 from batdispatch.results.rows import read_rows
+
+if TYPE_CHECKING:
+    from batdispatch.results.network.use import NetworkUse
 
 FILE = "network.csv"
 #: Column -> field of `NetworkUse`.
