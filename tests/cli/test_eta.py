@@ -1,16 +1,26 @@
 """``batdispatch eta`` as people call it: from accounts, from what was learned, and from a run of ours."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from batdispatch.native import library
+from batdispatch.runs.eta import experience
 from command_line import Answer, call
 
 DATA = Path(__file__).parents[1] / "data" / "slurm_queue"
 pytestmark = pytest.mark.skipif(bool(library.why_missing()), reason=library.why_missing() or "-")
 ZONE = ("--time-zone", "UTC")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_moments() -> Iterator[None]:
+    """Ask about a fifth of the moments: each takes 60 simulations, and no answer here hangs on how many there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experience, "MOMENTS", 80)
+        yield
 
 
 @pytest.fixture(scope="module")
