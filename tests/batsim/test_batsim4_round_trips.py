@@ -207,7 +207,7 @@ def test_what_batsim_4_lacks_is_refused_in_words(kind: type[d.Decision]) -> None
         v4.encode_reply(Reply(1.0, [OF_BATSIM5[kind]]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(events, max_size=4), times)
 def test_messages_survive(listed: list[e.Event], later: float) -> None:
     listed.sort(key=lambda event: event.time)
@@ -219,7 +219,7 @@ def test_messages_survive(listed: list[e.Event], later: float) -> None:
     assert json.loads(frame)["now"] == round(message.now, 6)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(decisions, max_size=4), times)
 def test_replies_survive(listed: list[d.Decision], later: float) -> None:
     listed.sort(key=lambda decision: decision.time)
@@ -242,7 +242,7 @@ def refused(decode: Callable[[bytes], object], data: bytes) -> bool:
     return False
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=200) | values.map(lambda value: json.dumps(value).encode()))
 def test_garbage_is_refused(data: bytes) -> None:
     assert refused(v4.decode_message, data)

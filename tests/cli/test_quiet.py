@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from batdispatch.cli.main import cli
 from batdispatch.cli.progress import ProgressDisplay
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 ROOT = Path(__file__).parents[2]
 FLAT = f"--platform {ROOT}/platforms/flat8.xml --workload {ROOT}/tests/conformance/recordings/workloads/delay.json"
 LOG = "; MaxNodes: 4\n; MaxProcs: 4\n" + "".join(

@@ -186,7 +186,7 @@ def test_decisions_that_take_time_let_a_delay_begin_when_the_job_starts() -> Non
 KINDS = ("afterok", "afterany", "afternotok", "after")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_who_may_go_is_who_may_go_by_a_look_at_all_that_happened(data: st.DataObject) -> None:
     """Jobs come, start and end at random; a naive reading of the whole history says who is blocked."""

@@ -169,7 +169,7 @@ class World:
         return found if kind is None else [*found, kind(now, hosts)]
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(st.booleans(), st.data())
 def test_the_invariants_hold_after_every_message(acknowledged: bool, data: st.DataObject) -> None:
     machine = data.draw(machines())

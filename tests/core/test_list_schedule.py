@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -21,7 +21,6 @@ from batdispatch.core.plans.steps import Values
 from batdispatch.core.plans.timeline import Timeline
 from strategies import make_job
 
-quick = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NODES = ["core=4 gpu=1", "core=3 gpu=0", "core=4 gpu=2"]
 ASKS: list[dict[str, Any]] = [
     {"demand": {"core": 1}},
@@ -107,7 +106,6 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(draw)
 
 
-@quick
 @given(case=cases())
 def test_forward_is_the_naive_non_delay_schedule(case: Case) -> None:
     found = forward(case.space, case.free, case.ends, case.listed(), case.choose, 0)
@@ -127,7 +125,6 @@ def test_forward_is_the_naive_non_delay_schedule(case: Case) -> None:
                 assert not case.fits(job, moment, 1, done), f"{job} waits at {moment} although it fits"
 
 
-@quick
 @given(case=cases())
 def test_serial_is_the_naive_active_schedule(case: Case) -> None:
     results = [serial(timeline, case.listed(), case.choose) for timeline in case.timelines()]
@@ -143,7 +140,6 @@ def test_serial_is_the_naive_active_schedule(case: Case) -> None:
     assert all(found == results[0] for found in results), "both ways to keep steps make the same plan"
 
 
-@quick
 @given(case=cases(), limit=st.integers(1, 40))
 def test_serial_stops_at_the_limit_and_changes_nothing_it_is_given(case: Case, limit: int) -> None:
     for timeline in case.timelines():
@@ -157,7 +153,6 @@ def test_serial_stops_at_the_limit_and_changes_nothing_it_is_given(case: Case, l
         assert all(np.array_equal(a, b) for a, b in zip(timeline.frees, frees, strict=True))
 
 
-@quick
 @given(case=cases(), after=st.integers(1, 9))
 def test_nothing_starts_before_it_may(case: Case, after: int) -> None:
     listed = [one._replace(after=after if index % 2 else -1.0) for index, one in enumerate(case.listed())]
@@ -170,7 +165,6 @@ def test_nothing_starts_before_it_may(case: Case, after: int) -> None:
         assert all(one.start >= after for one in kept[1::2])
 
 
-@quick
 @given(case=cases())
 def test_pooled_plans_start_no_later_in_serial_and_stay_within_the_sums(case: Case) -> None:
     pool = ResourceTotals(case.space)

@@ -105,7 +105,7 @@ def of(counts: dict[int, int]) -> Allocation:
     return Allocation.of(list(counts), list(counts.values()))
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(st.data())
 def test_what_fits_is_found_and_is_what_was_asked_for(data: st.DataObject) -> None:
     space, free = data.draw(scenes())
@@ -135,7 +135,7 @@ def test_what_fits_is_found_and_is_what_was_asked_for(data: st.DataObject) -> No
             assert space.lacking(free, job, found) is None
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.data())
 def test_the_meet_of_rooms_is_the_room_of_the_meet(data: st.DataObject) -> None:
     space, a = data.draw(scenes())
@@ -157,7 +157,7 @@ def test_the_meet_of_rooms_is_the_room_of_the_meet(data: st.DataObject) -> None:
         assert expected is None or np.array_equal(np.array(met), np.array(expected))
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(st.data())
 def test_the_ledger_starts_a_job_on_exactly_what_it_asks_for(data: st.DataObject) -> None:
     machine = data.draw(st.one_of(exclusive_machines(4), shared_machines(3)))

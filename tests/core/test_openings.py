@@ -282,7 +282,7 @@ def _reserved(extra: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in extra.items() if key == "reservation"}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100)
 @given(case=exact())
 def test_conservative_is_the_textbooks_around_reservations(case: tuple[list[dict[str, Any]], list[Task]]) -> None:
     windows, tasks = case
@@ -337,7 +337,7 @@ def sites(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Task]]:
 
 
 @pytest.mark.parametrize("dispatcher", NAMES)
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 @given(case=sites())
 def test_nobody_runs_where_a_reservation_keeps_others(
     dispatcher: str, case: tuple[list[dict[str, Any]], list[Task]]

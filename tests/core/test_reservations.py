@@ -58,7 +58,7 @@ class Plan:
             )
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.data())
 def test_the_timeline_is_always_what_the_reservations_make(data: st.DataObject) -> None:
     pooled = data.draw(st.integers(0, 3)) == 0

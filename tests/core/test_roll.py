@@ -59,7 +59,7 @@ def test_a_circle_is_left_whole_by_nobody_who_continues_a_job_of_it() -> None:
     assert hopeless == ["w0!1", "w0!0"], "the one that came first, then the one that waits for itself"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_who_is_ready_is_who_waits_for_nothing(data: st.DataObject) -> None:
     """Jobs come, end in any state, and are continued by announced and registered ones; against a look at all."""

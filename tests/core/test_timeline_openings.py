@@ -97,7 +97,7 @@ def naive(case: Case, after: int, bound: int) -> tuple[float, int] | None:
     return None
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(cases)
 def test_the_earliest_start_is_one_at_which_the_hosts_are_open(case: Case) -> None:
     timeline, job = made(case)
@@ -110,7 +110,7 @@ def test_the_earliest_start_is_one_at_which_the_hosts_are_open(case: Case) -> No
     assert timeline.copy().earliest(job, case.duration, lowest, after=case.after) == found
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(cases)
 def test_no_start_is_after_the_latest(case: Case) -> None:
     timeline, job = made(case)
@@ -119,7 +119,7 @@ def test_no_start_is_after_the_latest(case: Case) -> None:
     assert (None if found is None else (found[0], found[1].allocation.mask)) == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(cases, st.integers(1, LAST))
 def test_an_earlier_start_is_one_at_which_the_hosts_are_open(case: Case, behind: int) -> None:
     timeline, job = made(case)

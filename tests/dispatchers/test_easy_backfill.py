@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
@@ -68,7 +68,6 @@ tasks_of_all_kinds = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=40)
 @given(tasks_of_all_kinds, st.sampled_from(["fcfs", "sjf", "wfp3"]))
 def test_the_order_that_the_queue_has_anyway_changes_nothing(rows: list[tuple[int, ...]], ordering: str) -> None:
     tasks = [Task(f"{index:02}", *map(float, row[:1]), row[1], *map(float, row[2:])) for index, row in enumerate(rows)]

@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.hosts.allocation import Place
@@ -18,7 +18,6 @@ from simulating import Task, simulate
 from strategies import absences, exclusive_machines, machines, workloads
 
 C = TypeVar("C", bound=Conservative)
-quick = settings(max_examples=60, deadline=None)
 
 
 class PlacedAnew(Reservations):
@@ -60,7 +59,6 @@ def built(kind: type[C], **options: str) -> C:
     return kind(parse_options(kind.options_type, options, kind.__name__))
 
 
-@quick
 @given(data=st.data())
 def test_the_schedule_is_that_of_placing_every_job_anew(data: st.DataObject) -> None:
     machine = data.draw(st.one_of(exclusive_machines(), machines()))

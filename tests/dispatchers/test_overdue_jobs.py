@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.jobs.job import Job
@@ -140,7 +140,7 @@ def test_more_jobs_than_a_window_holds_start_together_where_there_is_room() -> N
 
 
 @pytest.mark.parametrize("name", PLANNING)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=15)
 @given(data=st.data())
 def test_who_waits_though_it_fits_waits_for_an_end_that_is_sure_or_looked_after(name: str, data: st.DataObject) -> None:
     """After each decision: if a job waits that fits, and a running job may outlive what is expected, a call is due."""

@@ -68,7 +68,7 @@ def is_rejected(result: Result) -> bool:
 
 
 @pytest.mark.parametrize("name", registry.names(GROUP))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(asking=askings())
 def test_only_a_job_that_fits_nowhere_on_the_idle_machine_is_rejected(
     name: str, asking: tuple[Machine, int, dict[str, Any]]
@@ -99,7 +99,7 @@ def places_beside(machine: Machine, units: int, fields: dict[str, Any]) -> Itera
             yield tuple(spread)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100)
 @given(asking=askings("II").filter(lambda asking: bool(asking[0].storage)))
 def test_pinned_io_rejects_only_a_job_that_has_no_neighbouring_nodes_beside_its_io_nodes(
     asking: tuple[Machine, int, dict[str, Any]],

@@ -14,6 +14,7 @@ from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from malleable import malleable_tasks
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 DIMS = (4, 4, 2)
 DISPATCHERS = {
     "easy": {"dispatcher": "easy"},

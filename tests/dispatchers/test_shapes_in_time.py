@@ -160,7 +160,7 @@ class Slow(Easy):
 
 @pytest.mark.parametrize("placed", ["contiguous", "connected", "convex[rule=routers]", "convex[fallback=5]"])
 @given(data=st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_halving_finds_the_shadow_time_that_trying_each_end_finds(placed: str, data: st.DataObject) -> None:
     machine = Machine(Machine.flat(8).hosts, Grid(range(8), [4, 2]))
     tasks = data.draw(workloads(machine, most=14, walltimes=True))
@@ -184,7 +184,7 @@ def _never_share_links(machine: Machine, result: Any, tasks: list[Task]) -> None
 
 @pytest.mark.parametrize("name", DISPATCHERS)
 @given(data=st.data())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_convex_jobs_never_share_a_link_under_any_dispatcher(name: str, data: st.DataObject) -> None:
     machine = Machine(Machine.flat(12).hosts, Grid([host // 2 for host in range(12)], [3, 2]))
     tasks = data.draw(workloads(machine, most=12))

@@ -4,7 +4,7 @@ import math
 import os
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.hosts.allocation import Allocation
@@ -27,9 +27,7 @@ from batdispatch.dispatchers.slurm.options import SlurmOptions
 from simulating import Task, audit, check_absences, micro, simulate
 from strategies import absences, machines, workloads
 
-quick = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+quick = settings(max_examples=25)
 deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "400")))
 
 

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from batdispatch.cli.main import cli
 from manual import PAGES, ROOT, Shown, agrees, blocks, name_of, shown_commands, shown_files
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 ACCOUNTS = """JobID|User|Submit|Start|End|ElapsedRaw|TimelimitRaw|State|NNodes|ReqTRES
 7|ada|2026-01-05T10:00:00|2026-01-05T10:01:00|2026-01-05T11:01:00|3600|120|COMPLETED|1|cpu=4,mem=8G,node=1
 8|bob|2026-01-05T10:05:00|2026-01-05T10:06:00|2026-01-05T10:16:00|600|30|COMPLETED|1|cpu=2,mem=2G,node=1

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.machine.machine import Machine
@@ -57,7 +57,6 @@ def modelled(hooks: Any, asked: list[tuple[int, int, int, int]], model: Any) -> 
     return hooks.models.simulate([hooks.models.Asked(*job) for job in asked], HOSTS, model)
 
 
-@settings(max_examples=60, deadline=None)
 @given(asked=jobs())
 def test_particular_hosts_are_promised_as_our_option_does(hooks: Any, asked: list[tuple[int, int, int, int]]) -> None:
     """And what the option gives is what batsched's easy_bf was recorded to do (tests/conformance)."""
@@ -65,7 +64,6 @@ def test_particular_hosts_are_promised_as_our_option_does(hooks: Any, asked: lis
     assert [world.starts[index] for index in range(len(asked))] == ours(asked, "easy[reservation=hosts]")
 
 
-@settings(max_examples=60, deadline=None)
 @given(asked=jobs())
 def test_accasims_rule_is_that_of_particular_hosts_where_jobs_take_what_they_ask_for(
     hooks: Any, asked: list[tuple[int, int, int, int]]
@@ -75,7 +73,6 @@ def test_accasims_rule_is_that_of_particular_hosts_where_jobs_take_what_they_ask
     assert worlds[0].starts == worlds[1].starts
 
 
-@settings(max_examples=60, deadline=None)
 @given(asked=jobs(), name=st.sampled_from(["on_hosts", "at_once_or_never", "not_before_the_promise"]))
 def test_a_model_starts_each_job_once_on_idle_hosts_and_keeps_its_promise(
     hooks: Any, asked: list[tuple[int, int, int, int]], name: str

@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.audit.run import Auditor
@@ -21,7 +21,6 @@ CHANGES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
 @given(CHANGES)
 def test_each_host_counts_until_its_last_change(changes: list[tuple[int, int, str]]) -> None:
     # Host 1 is no compute host.

@@ -23,11 +23,7 @@ from command_line import call
 
 #: So many of each kind in the suite; more, when they are asked for.
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
-RELAXED = settings(
-    deadline=None,
-    max_examples=EXAMPLES,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+RELAXED = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 JOBS = [
     {"id": name, "subtime": time, "res": units, "profile": "p", "walltime": 20, "partition": "batch", "user": "ada"}
     for name, time, units in (("a", 0, 2), ("b", 1, 4), ("c", 1, 1))

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
@@ -17,7 +17,6 @@ from batdispatch.parts.requests.toptimal import toptimal_on_grid
 from batdispatch.parts.requests.vocabulary import parse_law
 
 TABLE = parse_law("tnorm:0,20,8,2")
-quick = settings(max_examples=60, deadline=None)
 
 
 def naive_cost(grid: Floats, mass: Floats, plan: Plan, price: Price) -> float:
@@ -64,7 +63,6 @@ def prices() -> st.SearchStrategy[Price]:
     return st.builds(Price, st.sampled_from([0.05, 1.0, 2.0]), some, some, some)
 
 
-@quick
 @given(law=laws(), price=prices(), checkpoint=st.sampled_from([0.0, 0.5, 4.0, 100.0]), data=st.data())
 def test_no_plan_is_better(law: tuple[Floats, Floats], price: Price, checkpoint: float, data: st.DataObject) -> None:
     grid, mass = law
@@ -77,7 +75,6 @@ def test_no_plan_is_better(law: tuple[Floats, Floats], price: Price, checkpoint:
     assert naive_cost(grid, mass, found, price) == pytest.approx(best, rel=1e-9)
 
 
-@quick
 @given(law=laws(), price=prices(), data=st.data())
 def test_no_request_but_a_lengthened_last_one_is_below_the_least(
     law: tuple[Floats, Floats], price: Price, data: st.DataObject
@@ -91,7 +88,6 @@ def test_no_request_but_a_lengthened_last_one_is_below_the_least(
         saved = limit if found.keeps(attempt) else saved
 
 
-@quick
 @given(law=laws(), price=prices())
 def test_never_is_toptimal(law: tuple[Floats, Floats], price: Price) -> None:
     grid, mass = law

@@ -79,7 +79,7 @@ def small(number: int, units: int, seconds: float) -> Task:
 def crowded(draw: st.DrawFn) -> list[Task]:
     """A job of the whole machine, in a stream of small ones that never leaves it idle."""
     submission, seconds = draw(st.sampled_from([0.5, 3.5, 10.5])), draw(st.floats(5.0, 40.0))
-    stream = [small(n, draw(st.integers(1, 2)), draw(st.sampled_from([4.0, 7.0, 9.0]))) for n in range(100)]
+    stream = [small(n, draw(st.integers(1, 2)), draw(st.sampled_from([4.0, 7.0, 9.0]))) for n in range(60)]
     return [Task("wide", submission, 4, seconds, seconds), *stream]
 
 

@@ -61,7 +61,6 @@ def test_draws_follow_the_law(text: str) -> None:
     assert abs((drawn <= middle).mean() - law.at(middle)[0]) < 5 * 0.5 / np.sqrt(4000)
 
 
-@settings(max_examples=50, deadline=None)
 @given(text=st.sampled_from([*LAWS, "empirical:3,1,4,1,5"]), factor=st.sampled_from([60.0, 3600.0, 0.5]))
 def test_change_of_unit(text: str, factor: float) -> None:
     law = parse_law(text)
@@ -131,7 +130,7 @@ NUMBERS = st.one_of(
 LAST_OF_TWO = "mixture:0.2*uniform:0.5,40;0.8*tgamma"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100)
 @given(
     st.sampled_from(
         ["tnorm", "texp", "beta", "pareto", "tlognorm", "tgamma", "tweibull", "uniform", "empirical", LAST_OF_TWO]

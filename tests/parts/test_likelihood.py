@@ -124,7 +124,7 @@ def test_a_mixture_needs_runs() -> None:
     assert "mixture" in held_out(draw("mixture", 45))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     family=st.sampled_from(list(FAMILIES)),
     runs=st.lists(st.sampled_from([1.0, 2.0, 3.0, 60.0, 61.0, 3600.0, 1e5, 3e6]), min_size=2, max_size=20),

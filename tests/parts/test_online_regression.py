@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -58,7 +58,6 @@ def test_the_penalty_pulls_weights_towards_0() -> None:
     assert model.weights[0] == pytest.approx(0.5 - 0.5 * 1.5 / math.sqrt(3.25))
 
 
-@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.lists(st.integers(-50, 50), min_size=3, max_size=3), st.integers(0, 100)), max_size=20),
     st.lists(st.sampled_from([0.125, 0.5, 2.0, 1024.0]), min_size=3, max_size=3),

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.jobs.job import Job
@@ -95,7 +95,6 @@ def test_learned_orderings_at_the_edge_of_their_logarithms(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=30)
 @given(
     units=st.integers(1, 10**6),
     submission=st.floats(0, 1e9),
@@ -110,7 +109,6 @@ def test_keys_are_finite_for_finite_estimates(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=30)
 @given(units=st.integers(1, 10**6), wait=st.floats(0, 1e9))
 def test_jobs_without_a_walltime_can_still_be_compared(name: str, units: int, wait: float) -> None:
     value = key(name, units=units, now=100.0 + wait, estimate=math.inf)

@@ -221,7 +221,7 @@ def is_there(machine: Machine, ledger: Ledger, job: Job, rules: list[str]) -> bo
     )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100)
 @given(asking=askings(), large=st.booleans())
 def test_whom_a_placement_finds_no_place_is_rejected_only_if_no_hosts_keep_the_rules(
     asking: tuple[Machine, list[Job], str], large: bool
@@ -249,7 +249,7 @@ def test_whom_a_placement_finds_no_place_is_rejected_only_if_no_hosts_keep_the_r
                 assert (place is not None) == there, job
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100)
 @given(asking=askings(), large=st.booleans(), hurried=st.booleans())
 def test_what_proves_that_there_is_no_place_is_no_search_that_overlooks_places(
     asking: tuple[Machine, list[Job], str], large: bool, hurried: bool

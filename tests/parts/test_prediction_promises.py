@@ -59,7 +59,7 @@ def predicted(name: str, tasks: list[Task]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(histories, moments)
 def test_nothing_is_known_of_what_ends_later(name: str, history: list[tuple[Any, ...]], cut: int) -> None:
     """If the jobs that have not ended by some time ran for longer, what was expected until then would be the same."""
@@ -71,7 +71,7 @@ def test_nothing_is_known_of_what_ends_later(name: str, history: list[tuple[Any,
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(histories)
 def test_at_least_a_second_at_most_the_walltime_and_the_same_again(name: str, history: list[tuple[Any, ...]]) -> None:
     tasks = tasks_of(history)
@@ -82,7 +82,7 @@ def test_at_least_a_second_at_most_the_walltime_and_the_same_again(name: str, hi
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(histories, st.randoms(use_true_random=False))
 def test_the_order_in_which_simultaneous_ends_are_told_does_not_matter(
     name: str, history: list[tuple[Any, ...]], random: Any

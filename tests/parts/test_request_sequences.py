@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
@@ -24,7 +24,6 @@ from batdispatch.parts.requests.toptimal import cells, toptimal, toptimal_on_gri
 from batdispatch.parts.requests.vocabulary import parse_law
 
 TABLE = parse_law("tnorm:0,20,8,2")
-quick = settings(max_examples=60, deadline=None)
 
 
 # ------------------------------------------------------------------ the paper's table of requests
@@ -80,7 +79,6 @@ def test_cost_on_the_grid_itself(zeta: float, cost: float) -> None:
     assert total == pytest.approx(cost, abs=1e-6)
 
 
-@quick
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.sampled_from([0.0, 0.5, 1.0]))
 def test_the_best_limits_are_those_of_python(values: list[int], beta: float) -> None:
     """Few different numbers make ties."""
@@ -214,7 +212,6 @@ def by_grid(text: str, n: int, aligned: bool) -> tuple[list[float], list[float]]
     return grid.tolist(), np.diff(law.cdf(grid), prepend=0.0).tolist()
 
 
-@quick
 @given(text=law_texts(), price=prices(), share=LEAST)
 def test_dp_finds_the_best_of_all_sequences_on_the_grid(text: str, price: Price, share: float) -> None:
     grid, mass = by_grid(text, 8, aligned=False)
@@ -238,7 +235,6 @@ def test_dp_finds_the_best_of_all_sequences_on_the_grid(text: str, price: Price,
     assert grid_cost(grid, mass, list(found), cost) == pytest.approx(best, rel=1e-9)
 
 
-@quick
 @given(text=law_texts(), zeta=st.sampled_from([0.0, 0.05, 0.21, 0.5, 0.9, 1.0]), share=LEAST)
 def test_dp_with_backfilling_finds_the_best_of_all_sequences_on_the_grid(text: str, zeta: float, share: float) -> None:
     grid, mass = by_grid(text, 8, aligned=True)
@@ -257,7 +253,6 @@ def test_dp_with_backfilling_finds_the_best_of_all_sequences_on_the_grid(text: s
     assert grid_cost(grid, mass, list(found), cost) == pytest.approx(best, rel=1e-9)
 
 
-@quick
 @given(
     text=law_texts(),
     zeta=st.sampled_from([0.0, 0.1, 0.5, 0.9, 0.99]),
@@ -274,7 +269,6 @@ def test_no_random_sequence_beats_the_continuous_optimum(text: str, zeta: float,
     assert expected_makespan(law, found, zeta) <= expected_makespan(law, rival, zeta) * (1 + slack)
 
 
-@quick
 @given(text=law_texts(), zeta=st.sampled_from([0.0, 0.3, 0.8]), shares=st.lists(st.floats(0.05, 0.95), max_size=4))
 def test_closed_form_is_the_mean_over_draws(text: str, zeta: float, shares: list[float]) -> None:
     law = parse_law(text)
@@ -288,7 +282,6 @@ def test_closed_form_is_the_mean_over_draws(text: str, zeta: float, shares: list
         assert expected_cost(law, requests.tolist()) == pytest.approx(expected_makespan(law, requests.tolist(), 0.0))
 
 
-@quick
 @given(text=law_texts(), price=prices(), shares=st.lists(st.floats(0.05, 0.95), max_size=4))
 def test_expected_cost_is_the_mean_over_draws(text: str, price: Price, shares: list[float]) -> None:
     law = parse_law(text)
@@ -301,7 +294,6 @@ def test_expected_cost_is_the_mean_over_draws(text: str, price: Price, shares: l
     assert expected_cost(law, requests.tolist(), price) == pytest.approx(float(costs.mean()), rel=3e-3)
 
 
-@quick
 @given(text=law_texts(), price=prices(), share=LEAST, shares=st.lists(st.floats(0.01, 0.99), max_size=6))
 def test_no_random_sequence_is_cheaper_than_the_continuous_optimum_of_a_price(
     text: str, price: Price, share: float, shares: list[float]

@@ -59,7 +59,6 @@ def grids(draw: st.DrawFn) -> tuple[list[int], bool]:
 
 
 @given(shape=grids(), seed=st.integers(0, 2**32 - 1), share=st.sampled_from([0.0, 0.03, 0.2]))
-@settings(max_examples=60, deadline=None)
 def test_a_box_is_free_exactly_when_the_links_inside_it_are(
     shape: tuple[list[int], bool], seed: int, share: float
 ) -> None:
@@ -89,7 +88,6 @@ def _twofold(whole: int, wrap: bool, length: int, place: int) -> bool:
 
 
 @given(shape=grids())
-@settings(max_examples=40, deadline=None)
 def test_boxes_of_routers_hold_their_own_routes(shape: tuple[list[int], bool]) -> None:
     dims, wrap = shape
     grid = Grid(np.arange(math.prod(dims)), dims, wrap=wrap)
@@ -102,7 +100,6 @@ def test_boxes_of_routers_hold_their_own_routes(shape: tuple[list[int], bool]) -
 
 
 @given(shape=grids(), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
 def test_partners_are_those_whose_routes_both_ways_are_free(shape: tuple[list[int], bool], seed: int) -> None:
     dims, wrap = shape
     grid = Grid(np.arange(math.prod(dims)), dims, wrap=wrap)
@@ -114,7 +111,6 @@ def test_partners_are_those_whose_routes_both_ways_are_free(shape: tuple[list[in
 
 
 @given(size=st.integers(3, 10), data=st.data())
-@settings(max_examples=80, deadline=None)
 def test_boxes_alone_are_exact_on_rings(size: int, data: st.DataObject) -> None:
     # As on a ring too large for the exhaustive search.
     machine = Machine(Machine.flat(size).hosts, Grid(np.arange(size), [size]))
@@ -185,7 +181,7 @@ def sets_with_room(room: list[int], units: int) -> Iterator[list[int]]:
         [*SHAPES, "convex+local", "connected+local", "contiguous+convex_strict", "connected+convex"]
     ),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 def test_on_shared_nodes_a_place_is_found_exactly_when_there_is_one(
     state: tuple[Ledger, Net, list[str]], units: int, shapes: str
 ) -> None:
@@ -222,7 +218,6 @@ def convex_by_links(topology: Topology, hosts: list[int], running: list[list[int
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_convex_sets_in_a_fat_tree(data: st.DataObject) -> None:
     machine = Machine(Machine.flat(8).hosts, FatTree(range(8), [2, 2, 2], [1, 2, 1], [1, 1, 1]))
     assert machine.topology is not None

@@ -5,7 +5,7 @@ from itertools import cycle
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.capacity.need import resolve
@@ -25,9 +25,7 @@ BASELINES = ["conservative", "easy", "fcfs", "filler", "look-ahead", "slurm-back
 ORDERINGS = registry.names(ordering.GROUP)
 PLACEMENTS = [*registry.names(placement.GROUP), "convex[rule=routers,fallback=3]", "connected[fallback=1]+convex+local"]
 
-quick = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+quick = settings(max_examples=25)
 #: Set BATDISPATCH_EXAMPLES for more.
 deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "400")))
 

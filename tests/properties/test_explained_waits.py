@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.capacity.granularity import space_of
@@ -93,7 +93,6 @@ def check_kinds(machine: Machine, tasks: list[Task], result: Result, task: Task,
                     assert free[:, axis].sum() < asked
 
 
-@settings(max_examples=100)
 @given(data=st.data(), name=st.sampled_from(DISPATCHERS))
 def test_phases_cover_the_wait_and_agree_with_the_output_files(data: st.DataObject, name: str) -> None:
     machine = data.draw(machines())
@@ -123,7 +122,6 @@ def test_phases_cover_the_wait_and_agree_with_the_output_files(data: st.DataObje
         assert {overtaker.job.partition("!")[2] for overtaker in explanation.overtakers} == later
 
 
-@settings(max_examples=60)
 @given(
     data=st.data(),
     name=st.sampled_from(DISPATCHERS),
@@ -150,7 +148,6 @@ def has_range(free: np.ndarray, count: int) -> bool:
     return "1" * count in "".join("1" if amount else "0" for amount in free[:, 0])
 
 
-@settings(max_examples=60)
 @given(data=st.data(), name=st.sampled_from(["fcfs", "easy", "conservative"]))
 def test_a_placement_is_blamed_where_and_only_where_it_finds_no_place(data: st.DataObject, name: str) -> None:
     machine = data.draw(exclusive_machines())
@@ -186,7 +183,6 @@ OPTIONS = [
 ]
 
 
-@settings(max_examples=60)
 @given(data=st.data(), asked=st.sampled_from(OPTIONS), decision_time=st.sampled_from([0.0, 0.3]))
 def test_part_of_a_recording_says_what_the_whole_of_it_says(
     data: st.DataObject, asked: tuple[str, dict[str, str]], decision_time: float

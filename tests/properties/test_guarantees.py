@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.jobs.job import Job, JobState
@@ -21,10 +21,7 @@ from batdispatch.parts.placement import make_placement
 from simulating import Result, Task, audit, micro, simulate
 from strategies import machines, workloads
 
-quick = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
-deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "400")))
+deep = settings(max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "400")))
 PLACEMENTS = ["first-fit", "best-fit", "contiguous"]
 STATIC = ["fcfs", "sjf", "largest-first", "smallest-area"]
 ALL = [*STATIC, "slowdown", "wfp3"]
@@ -113,7 +110,6 @@ def check_naive(data: st.DataObject, ours: type[QueueDispatcher], naive: type[Qu
 
 
 @pytest.mark.parametrize(("ours", "naive"), PAIRS)
-@quick
 @given(data=st.data())
 def test_same_schedule_as_when_all_is_decided_from_scratch(
     ours: type[QueueDispatcher], naive: type[QueueDispatcher], data: st.DataObject
@@ -137,7 +133,6 @@ def in_order_of_arrival(tasks: list[Task], result: Result) -> list[int]:
     return [result.rows[task.id].start for task in ordered if result.rows[task.id].state is not JobState.REJECTED]
 
 
-@quick
 @given(data=st.data())
 def test_fcfs_is_never_overtaken(data: st.DataObject) -> None:
     machine = data.draw(machines())
@@ -146,7 +141,6 @@ def test_fcfs_is_never_overtaken(data: st.DataObject) -> None:
     assert starts == sorted(starts)
 
 
-@quick
 @given(data=st.data())
 def test_filler_leaves_no_job_waiting_that_fits(data: st.DataObject) -> None:
     class Watched(Filler):
@@ -188,7 +182,6 @@ def check_easy(data: st.DataObject) -> None:
             assert result.rows[job_id.partition("!")[2]].start <= micro(shadow)
 
 
-@quick
 @given(data=st.data())
 def test_easy_never_delays_the_head_of_the_queue(data: st.DataObject) -> None:
     check_easy(data)
@@ -225,7 +218,6 @@ def check_conservative(data: st.DataObject) -> None:
         assert result.rows[job_id.partition("!")[2]].start <= micro(start)
 
 
-@quick
 @given(data=st.data())
 def test_conservative_starts_every_job_when_it_was_promised_or_earlier(data: st.DataObject) -> None:
     check_conservative(data)
@@ -238,7 +230,6 @@ def test_conservative_starts_every_job_when_it_was_promised_or_earlier_many_time
     check_conservative(data)
 
 
-@quick
 @given(data=st.data())
 def test_with_one_host_and_equal_jobs_all_agree(data: st.DataObject) -> None:
     # With nothing to choose, every algorithm is first come, first served.
@@ -249,7 +240,6 @@ def test_with_one_host_and_equal_jobs_all_agree(data: st.DataObject) -> None:
     assert all(files == runs[0] for files in runs)
 
 
-@quick
 @given(data=st.data())
 def test_counting_is_as_good_as_listing_when_any_host_will_do(data: st.DataObject) -> None:
     # EASY counts on exclusive hosts; forced to look at the hosts themselves it decides the same.

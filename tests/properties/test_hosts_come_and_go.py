@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.hosts.allocation import Allocation
@@ -25,11 +25,7 @@ OPTIONS = {
     "attempts": {"dispatcher": "conservative"},
     "resizing": {"dispatcher": "conservative"},
 }
-quick = settings(
-    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "8")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+quick = settings(max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "4")))
 
 
 def runs_to_the_end(data: st.DataObject, name: str, machine: Machine) -> None:

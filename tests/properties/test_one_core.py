@@ -33,7 +33,7 @@ from simulating import Task, audit, simulate
 from strategies import make_job
 
 NAMES = registry.names(dispatchers.GROUP)
-quick = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=15, suppress_health_check=list(HealthCheck))
 
 #: These may leave a job that fits for the next batch.
 PLANS_IN_BATCHES = {"stochastic-batch", "pinned-io"}
@@ -96,7 +96,7 @@ def refused(machine: Machine, units: int, asked: dict[str, Any]) -> bool:
 # ---------------------------------------------------------------------- capacity
 
 
-@settings(quick, max_examples=300)
+@settings(quick, max_examples=100)
 @given(situations())
 def test_the_space_answers_as_the_naive_reading_does(
     situation: tuple[Machine, list[tuple[int, dict[str, Any]]], tuple[int, dict[str, Any]]],
@@ -222,7 +222,7 @@ said = st.fixed_dictionaries(
 )
 
 
-@settings(quick, max_examples=400)
+@settings(quick, max_examples=100)
 @given(units=numbers, extra=said)
 def test_workloads_wires_and_recordings_accept_the_same_jobs(tmp_path: Path, units: Any, extra: dict[str, Any]) -> None:
     fields = {"id": "j", "subtime": 0, "res": units, "profile": "p", **extra}

@@ -4,7 +4,7 @@ import os
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.line import dispatcher as dispatchers
@@ -25,11 +25,7 @@ INSIDE = {
     "aucsched": "aucsched[work=0.02]",
     "attempts": "attempts[dispatcher=conservative]",
 }
-quick = settings(
-    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "4")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+quick = settings(max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "4")))
 
 
 @st.composite

@@ -84,7 +84,7 @@ def plans_of(cls: type[Recorded], made: dict[str, Any], seed: int, options: dict
     return plans
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_a_pass_over_what_may_use_the_holes_is_a_pass_over_all(data: st.DataObject) -> None:
     which = data.draw(st.sampled_from([1, 2, 3]), label="scenario")

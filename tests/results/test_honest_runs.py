@@ -13,8 +13,9 @@ from batdispatch.runs.checks.settings import contradictions, read_said
 from honest_runs import honest_run, honest_spec
 from sites import delays, simulated
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 #: Random runs in the fast suite, and in all.
-FEW, MANY = 60, 2000
+FEW, MANY = 30, 2000
 
 
 def wrong(seeds: range, folder: Path) -> tuple[list[str], int]:
@@ -47,7 +48,7 @@ def test_two_thousand_random_runs_are_clean(tmp_path: Path) -> None:
 
 def test_random_runs_have_every_feature(tmp_path: Path) -> None:
     seen: set[str] = set()
-    for seed in range(FEW):
+    for seed in range(2 * FEW):
         honest_spec(seed, tmp_path / "honest")
         seen.add((tmp_path / "honest" / "workload.json").read_text())
         seen.add((tmp_path / "honest" / "platform.xml").read_text())

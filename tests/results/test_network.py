@@ -178,7 +178,7 @@ def links_of(topology: Topology, hosts: Sequence[int]) -> set[int]:
     return {link for a, b in itertools.permutations(hosts, 2) for link in topology.route(a, b)}
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(schedules())
 def test_shared_links_agree_with_a_look_at_every_second(
     drawn: tuple[Machine, list[tuple[list[int], float, float]]],
@@ -206,7 +206,7 @@ def test_shared_links_agree_with_a_look_at_every_second(
         assert use.busy[number] == pytest.approx(np.mean(np.array(shares) > 0))
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(schedules(), st.sampled_from([3, 1000]))
 def test_free_nodes_agree_with_a_look_at_every_moment(
     drawn: tuple[Machine, list[tuple[list[int], float, float]]],
@@ -241,7 +241,6 @@ def load_of(where: Machine, read: RunColumns, most: int | None = None) -> LinkLo
     return link_load(found, topology, routers, read.starting_time, read.finish_time, most)
 
 
-@settings(max_examples=100)
 @given(schedules())
 def test_loads_of_links_agree_with_a_look_at_every_second(
     drawn: tuple[Machine, list[tuple[list[int], float, float]]],

@@ -118,7 +118,7 @@ def test_arrows_lead_from_each_segment_to_the_next_one(write_jobs: Jobs, tmp_pat
     assert told == {"a": "1 of 3", "b": None, "a!1": "2 of 3", "a!2": "3 of 3"}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     drawn=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, 3), st.integers(0, 2), st.booleans()))
 )

@@ -30,7 +30,6 @@ def arrays(jobs):
     return begin, begin + np.array([float(b) for _, b, _ in jobs]), np.array([float(w) for *_, w in jobs])
 
 
-@settings(max_examples=30, deadline=None)
 @given(spans)
 def test_a_load_curve_is_what_is_under_way_and_that_of_evalys(jobs):
     begin, end, weight = arrays(jobs)
@@ -53,7 +52,7 @@ def test_jobs_that_follow_each_other_leave_no_spike():
     assert load.tolist() == [4.0, 4.0, 0.0]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(STEPS + 1, 3 * STEPS), st.integers(0, 5), st.floats(100, 1e9))
 def test_averaging_a_curve_keeps_its_area(count, seed, end):
     random = np.random.default_rng(seed)
@@ -96,7 +95,7 @@ def test_the_painted_area_is_the_utilisation(hosts):
     assert image[0, :50, 3].mean() > image[0, -50:, 3].mean()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40), st.integers(0, 2), st.integers(0, 3)), max_size=8))
 def test_busy_share_against_brute_force(jobs):
     capacity = np.array([[4, 2], [3, 0], [5, 1]])

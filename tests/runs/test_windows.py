@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import batdispatch as bd
@@ -34,7 +34,7 @@ FAMILIES = [
     *("hcp19[work=0.05,wall=3600]", "ipsched", "stochastic-easy[requests=learned-ratio]"),
     *("resizing[dispatcher=easy]", "easy[placement=compact]"),
 ]
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=15)
 
 
 def workload(seed: int = 1, jobs: int = 60) -> Workload:

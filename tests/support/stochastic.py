@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import msgspec
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.jobs.job import JobState
@@ -18,12 +18,7 @@ NAMES = ["stochastic-batch", "stochastic-easy", "stochastic-conservative"]
 LAWS = ["tnorm:0,20,8,4", "texp:0.5,12,3", "beta:2,2,1,9", "empirical:1,2,3,5,8", "tlognorm:0.5,9,1,1"]
 KILLED = (JobState.COMPLETED_KILLED, JobState.COMPLETED_WALLTIME_REACHED)
 
-quick = settings(
-    max_examples=25,
-    deadline=None,
-    phases=[Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+quick = settings(max_examples=25, phases=[Phase.reuse, Phase.generate])
 
 
 @st.composite

@@ -158,7 +158,6 @@ def drawn(nodes: list[tuple[int, int]], asked: list[Asked], priority: list[int],
     return problem, bids
 
 
-@settings(max_examples=60, deadline=None)
 @given(auctions())
 def test_the_optimum_is_the_best_of_all_plans(
     auction: tuple[list[tuple[int, int]], list[Asked], list[int], list[list[int]]],
@@ -193,7 +192,7 @@ PRIORITIES = st.one_of(
 
 @pytest.mark.parametrize("variant", [2, 3])
 @pytest.mark.parametrize("rule", ["slides", "code"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(4, 6), st.lists(st.integers(1, 3), min_size=2, max_size=3), PRIORITIES)
 @example(nodes=6, units=[1, 1, 2], priority=[TOP, TOP - 1, TOP - 2])
 @example(nodes=6, units=[1, 1], priority=[2, 1, 1])
@@ -223,7 +222,6 @@ def test_with_the_factors_of_the_sources_the_weighted_sum_is_the_best_of_all_pla
     assert best - weighted({job: grant.bid for job, grant in found.solution.items()}) < 1e-6
 
 
-@settings(max_examples=40, deadline=None)
 @given(auctions())
 def test_the_sum_of_priorities_is_that_of_the_program_without_preferences(
     auction: tuple[list[tuple[int, int]], list[Asked], list[int], list[list[int]]],

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -213,7 +213,6 @@ def asked_of(draw: st.DrawFn) -> Asked:
 
 
 @pytest.mark.parametrize("generator", [IntervalBids(500), SwitchBids(500), IntervalBids(1)])
-@settings(max_examples=100, deadline=None)
 @given(asked=asked_of(), nodes=st.lists(st.sampled_from([(2, 1), (3, 2), (4, 0), (0, 0)]), min_size=3, max_size=4))
 def test_every_job_that_fits_bids_and_each_bid_can_be_granted_alone(
     generator: Any, asked: Asked, nodes: list[tuple[int, int]]

@@ -1,6 +1,5 @@
 """IPSCHED against a naive twin that tries every spread of every job, on small windows of all kinds of requests."""
 
-import os
 from itertools import product
 from typing import Any
 
@@ -136,18 +135,14 @@ def check(window: tuple[Machine, list[Asked]]) -> None:
         carry_out(problem, found.solution)
 
 
-@settings(
-    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "60")),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@settings(suppress_health_check=list(HealthCheck))
 @given(window=windows())
 def test_classes_nodes_and_brute_force_agree(window: tuple[Machine, list[Asked]]) -> None:
     check(window)
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, suppress_health_check=list(HealthCheck))
 @given(window=windows())
 def test_classes_nodes_and_brute_force_agree_on_many_windows(window: tuple[Machine, list[Asked]]) -> None:
     check(window)

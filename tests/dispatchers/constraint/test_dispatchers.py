@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import BEYOND, beyond_machine
 
@@ -27,9 +27,6 @@ from strategies import machines, workloads
 
 SOLVERS = ["hcp19", "pcp19", "pcp20"]
 NAMES = ["best-list", *SOLVERS]
-quick = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
 
 
 def notes(result: Result) -> list[dict[str, Any]]:
@@ -37,7 +34,6 @@ def notes(result: Result) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@quick
 @given(data=st.data())
 def test_valid_complete_and_repeatable(name: str, data: st.DataObject) -> None:
     machine = data.draw(machines())
@@ -148,7 +144,7 @@ def test_every_decision_is_accounted_for(name: str) -> None:
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_the_search_betters_the_greedy_plan_somewhere_and_proves_some(name: str) -> None:
-    result = simulate(MIXED, TASKS, name, options={"prediction": "oracle", "work": "0.1"})
+    result = simulate(MIXED, TASKS, name, options={"prediction": "oracle", "work": "0.03"})
     assert any(line["improvement"] > 0 for line in notes(result))
     assert any(line["status"] == "OPTIMAL" and line["cost"] > 0 for line in notes(result))
 
@@ -309,7 +305,7 @@ def test_a_node_that_is_full_takes_no_unit_that_needs_nothing(name: str) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20)
 @given(data=st.data())
 def test_requests_of_all_kinds_are_served_as_asked(name: str, data: st.DataObject) -> None:
     machine = beyond_machine()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from instances import beyond, brute_force, check, instance, instances, made, placed_by, random_instance
 from ortools.constraint_solver import pywrapcp
 
@@ -23,7 +23,6 @@ from batdispatch.dispatchers.constraint.models.searched_model import DoublingLim
 from batdispatch.dispatchers.constraint.pcp20 import Pcp20Options
 from batdispatch.parts.solving import Limits, SolverResult, run
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 EXACT = ("node-wise", "positions", "counts")
 
 
@@ -197,7 +196,6 @@ def test_amounts_are_counted_in_their_greatest_common_divisor() -> None:
 # ---------------------------------------------------------------------- requests that models cannot express
 
 
-@quick
 @given(found=beyond())
 def test_what_a_model_cannot_express_is_planned_around_and_never_over_capacity(found: Instance) -> None:
     for formulation in EXACT:
@@ -218,7 +216,6 @@ def test_a_search_by_nodes_accepts_no_plan_whose_units_do_not_add_up() -> None:
 
 
 @given(found=beyond())
-@settings(max_examples=30, deadline=None)
 def test_fixed_boxes_hold_what_jobs_hold_and_do_not_overlap(found: Instance) -> None:
     model = Positions(found, first_solution(Planner(found, placed_by("first-fit", found))))
     for axis in range(2):
@@ -239,7 +236,6 @@ def test_an_optimum_around_jobs_that_are_not_moved_is_no_bound_and_no_proof() ->
     assert boxes.status == "FEASIBLE"
 
 
-@quick
 @given(found=beyond())
 def test_no_bound_of_a_model_exceeds_the_cost_of_another(found: Instance) -> None:
     outcomes = [solve(formulation, found, work=0.02) for formulation in ("node-wise", "counts")]
@@ -265,7 +261,6 @@ def test_a_job_that_finds_no_place_makes_no_list_look_cheap(seed: int) -> None:
     assert plan is None or plan.cost < best.cost
 
 
-@quick
 @given(found=instances())
 def test_plans_from_lists_are_bounded_by_each_other(found: Instance) -> None:
     for name in ("scarce", "best-fit", "last-fit", "first-fit"):

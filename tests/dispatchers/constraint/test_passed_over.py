@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.hosts.allocation import Allocation
@@ -27,9 +27,7 @@ from recording import record
 from simulating import Task, simulate
 from strategies import machines, workloads
 
-quick = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+quick = settings(max_examples=20)
 #: By job id: (planned start in s from the decision, whether it had a place).
 Planned = dict[str, tuple[int, bool]]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from instances import beyond, check, instance, placed_by, random_instance
 from ortools.sat.python import cp_model
 from positions_cp_sat import PositionsCpSat
@@ -78,7 +78,6 @@ def test_a_hint_gives_every_variable_a_value_and_is_a_solution(seed: int) -> Non
     ]
 
 
-@settings(max_examples=30, deadline=None)
 @given(found=beyond())
 def test_what_it_cannot_express_is_planned_around(found: Instance) -> None:
     outcome = solve(found, Limits(work=0.02, wall=600.0), told=True)

@@ -100,7 +100,7 @@ def test_every_guess_from_the_optimum_on_is_accepted() -> None:
     assert rejected > 1000
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_every_task_is_placed_where_it_can_run_and_loads_add_up(data: st.DataObject) -> None:
     """Also with times that differ within a class, work that resources have before, and resources that cannot run it."""

@@ -1,12 +1,11 @@
 """The dispatcher pinned-io: where and when jobs run, in order, early, late and out of turn."""
 
 import json
-import os
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.capacity.granularity import space_of
@@ -23,12 +22,6 @@ from pinned import LIMITS, machine_of
 from simulating import Result, Task, audit, simulate
 from stochastic import check
 from strategies import make_job
-
-quick = settings(
-    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "40")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 
 def pinned(name: str, units: int, runtime: float, io: str | list[str], at: float = 0.0, walltime: float = 0.0) -> Task:
@@ -307,7 +300,6 @@ def pinned_tasks(draw: st.DrawFn) -> tuple[Machine, list[Task]]:
     return machine, tasks
 
 
-@quick
 @given(case=pinned_tasks(), fill=st.sampled_from(["true", "false"]), window=st.sampled_from(["inf", "8"]))
 def test_each_job_has_neighbouring_nodes_beside_its_io_nodes(
     case: tuple[Machine, list[Task]], fill: str, window: str
@@ -326,7 +318,6 @@ def test_each_job_has_neighbouring_nodes_beside_its_io_nodes(
             assert sorted(row.units) in allowed
 
 
-@quick
 @given(case=pinned_tasks(), fill=st.sampled_from(["true", "false"]))
 def test_every_plan_keeps_its_bounds_and_no_job_starts_later_than_planned(
     case: tuple[Machine, list[Task]], fill: str
@@ -357,7 +348,6 @@ def undercut_by_nobody(machine: Machine, tasks: list[Task]) -> float:
     return found
 
 
-@quick
 @given(data=st.data())
 def test_batches_of_all_that_wait_end_within_26_times_the_least_makespan(data: st.DataObject) -> None:
     order = data.draw(st.sampled_from(["CIC", "CCICC", "CICCIC", "CCCICCCICC"]))
@@ -379,7 +369,6 @@ def test_batches_of_all_that_wait_end_within_26_times_the_least_makespan(data: s
 # The order of a plan.
 
 
-@quick
 @given(data=st.data())
 def test_a_course_gives_each_job_its_turn_in_the_order_of_the_plan(data: st.DataObject) -> None:
     nodes = data.draw(st.integers(1, 6))

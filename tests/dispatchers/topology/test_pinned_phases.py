@@ -1,13 +1,12 @@
 """Both phases of pinned-io: against the oracle's instances, by hand, against naive twins, and on random instances."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -26,8 +25,6 @@ from strategies import make_job
 ORACLES = Path(__file__).parents[2] / "oracles" / "topology"
 INSTANCES: list[dict[str, Any]] = json.loads((ORACLES / "pinned_io.json").read_text())
 ABOVE_LOAD: list[dict[str, Any]] = json.loads((ORACLES / "makespan_above_load.json").read_text())
-#: Set BATDISPATCH_EXAMPLES for more.
-quick = settings(max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "60")), deadline=None)
 #: Shares of what is compared that sums of floats may be off by.
 ROUNDING = 1e-6
 
@@ -144,7 +141,6 @@ def naive_bound(held: np.ndarray, ranges: list[Ranges], work: np.ndarray, spread
     return float(linprog(cost, A_ub=loaded, b_ub=-held, A_eq=shared, b_eq=sides, method="highs-ds").fun)
 
 
-@quick
 @given(case=pinned_jobs(), seed=st.integers(0, 2**32))
 def test_the_program_by_kinds_and_columns_is_that_of_all_ranges(case: Pinned, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -194,7 +190,6 @@ def test_jobs_go_to_the_first_share_by_which_half_of_them_is_done() -> None:
     assert half(np.array([2.9, 2.0, 5.1]), np.array([10.0])).tolist() == [2]
 
 
-@quick
 @given(case=pinned_jobs(), seed=st.integers(0, 2**32))
 def test_levelling_and_what_is_held_never_break_the_guarantee(case: Pinned, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -227,7 +222,6 @@ def test_jobs_that_may_go_anywhere_go_to_the_least_load_and_count_in_the_bound()
 # Phase 2.
 
 
-@quick
 @given(dedicated_jobs())
 def test_the_invariants_of_pillars(case: tuple[int, np.ndarray, np.ndarray, np.ndarray]) -> None:
     nodes, starts, stops, durations = case
@@ -256,7 +250,6 @@ def test_gergov_pillars_by_hand() -> None:
     assert not conflicts(timed.starts, starts, stops, np.array([5.0, 3.0, 4.0]))
 
 
-@quick
 @given(case=dedicated_jobs(), seed=st.integers(0, 2**32))
 def test_schedules_have_no_conflicts_and_keep_their_bounds(case: tuple[int, Any, Any, Any], seed: int) -> None:
     nodes, starts, stops, durations = case
@@ -271,7 +264,6 @@ def test_schedules_have_no_conflicts_and_keep_their_bounds(case: tuple[int, Any,
     assert timed.makespan <= held.max() + timed.stacked + ROUNDING
 
 
-@quick
 @given(case=dedicated_jobs(), seed=st.integers(0, 2**32))
 def test_packing_starts_no_job_later_than_the_schedule_whose_order_it_takes(case: Any, seed: int) -> None:
     nodes, starts, stops, durations = case
@@ -298,7 +290,6 @@ def test_packing_uses_the_first_hole_that_is_long_enough() -> None:
 # Ranges.
 
 
-@quick
 @given(case=pinned_jobs(), seed=st.integers(0, 2**32))
 def test_questions_about_ranges(case: Pinned, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -15,7 +15,6 @@ from simulating import Task
 from strategies import exclusive_machines
 
 pytestmark = needs_kernels
-some = settings(max_examples=40)
 STATIC = (
     *("fcfs", "lcfs", "sjf", "ljf", "smallest-first", "largest-first", "smallest-area", "largest-area"),
     *("f1", "f2", "f3", "f4"),
@@ -114,7 +113,6 @@ def same(machine: Machine, tasks: list[Task], dispatcher: str, options: dict[str
 
 @pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
 @given(data=st.data())
-@some
 def test_contended_queues_of_whole_seconds(dispatcher: str, options: dict[str, Any], data: st.DataObject) -> None:
     hosts = data.draw(st.integers(2, 8))
     same(Machine.flat(hosts), data.draw(contended(hosts)), dispatcher, options)
@@ -151,7 +149,7 @@ SLURM: dict[str, list[Any]] = {
 
 
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_slurm_backfill_with_any_options(data: st.DataObject) -> None:
     machine = data.draw(st.one_of(exclusive_machines(), st.integers(2, 12).map(Machine.flat)))
     options = {name: data.draw(st.sampled_from(values)) for name, values in SLURM.items()}
@@ -174,7 +172,6 @@ def test_slurm_backfill_with_any_options(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
 @given(data=st.data())
-@some
 def test_odd_jobs_in_any_order(dispatcher: str, options: dict[str, Any], data: st.DataObject) -> None:
     machine = data.draw(exclusive_machines())
     more: dict[str, Any] = {"ordering": data.draw(st.sampled_from(STATIC))}
@@ -224,7 +221,6 @@ def test_a_kernel_that_pauses_goes_on_as_if_it_had_not(
 
 
 @given(data=st.data())
-@settings(max_examples=40)
 def test_a_plan_whose_blocks_of_hosts_are_joined_again_and_again(data: st.DataObject) -> None:
     from batdispatch.engines.compiled import simulate
 

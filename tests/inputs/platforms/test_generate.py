@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
@@ -57,7 +57,6 @@ def test_same_bytes_a_master_and_names_that_sort_as_numbers(kind: str, tmp_path:
     assert names(read_platform(platform.path, batsim=5)) == names(platform)
 
 
-@settings(max_examples=40, deadline=None)
 @given(hosts=st.integers(1, 12_000))
 def test_flat_of_any_size(hosts: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     platform = read(tmp_path_factory.mktemp("flat"), generate.flat(hosts))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.machine.machine import Host, Machine
@@ -174,7 +174,6 @@ def test_selection(selection: Selection, ids: list[str], tmp_path: Path) -> None
     assert report.records == report.kept + sum(tally.count for tally in report.dropped.values())
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     records=st.lists(
         st.fixed_dictionaries(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
@@ -96,7 +96,6 @@ def test_arrivals_follow_the_day() -> None:
     assert np.corrcoef(slots, slot_weights(ALL_JOBS))[0, 1] > 0.8
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1e7), min_size=1, max_size=20))
 def test_the_cycle_keeps_order_and_whole_days(even: list[float]) -> None:
     cycle = DailyCycle(slot_weights(ALL_JOBS))
@@ -138,7 +137,6 @@ def test_users_change_nothing_else_and_a_few_have_most_jobs() -> None:
         with_users(rng(), workload, 0)
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     st.integers(1, 60),
     st.integers(1, 2000),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
@@ -103,7 +103,6 @@ json_values = st.recursive(
 own_fields = names.map(lambda name: "x" + name)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     jobs=st.lists(
         st.tuples(

@@ -114,7 +114,7 @@ def users_log(seed: int, *, weeks: int, long: int, others: int) -> Workload:
     return log(("long0", 0.0), *sorted(jobs, key=lambda job: job[1]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.integers(1, 30), st.integers(0, 1000))
 def test_all_is_moved_by_whole_weeks_and_nobody_is_made_up(seed: int, weeks: int, drawn: int) -> None:
     whole = users_log(seed, weeks=20, long=3, others=40)

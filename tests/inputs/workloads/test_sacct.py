@@ -485,7 +485,7 @@ RECORDS = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(RECORDS)
 def test_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, str]]) -> None:
     """Lines are records or steps, records are kept or dropped with a reason, and ids differ."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
@@ -88,7 +88,6 @@ def test_all_are_corrected_together() -> None:
     assert found[2].p == 1.0
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(1, 1e6)), min_size=2, max_size=8))
 def test_who_is_compared_with_whom_turns_everything_round(values: list[tuple[float, float]]) -> None:
     one = table(a=[first for first, _ in values], b=[second for _, second in values])

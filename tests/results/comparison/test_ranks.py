@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.report.replicates.aims import Aim
@@ -62,7 +62,6 @@ def test_a_dispatcher_that_is_always_best_is_ranked_first_with_all_blocks_in_agr
     assert found.p == 0.0
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(6, 12), st.integers(3, 6), st.integers(0, 10_000), st.booleans())
 def test_neither_the_order_of_blocks_nor_an_increasing_scale_changes_ranks(
     blocks: int, many: int, seed: int, effect: bool

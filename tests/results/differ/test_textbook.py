@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.machine.machine import Machine
@@ -104,7 +104,6 @@ def workloads(draw: st.DrawFn) -> tuple[list[RigidJob], int]:
 
 
 @pytest.mark.parametrize("policy", [policy for policy in OURS if policy != "conservative"])
-@settings(max_examples=60, deadline=None)
 @given(made=workloads())
 def test_our_dispatchers_agree_on_random_workloads(policy: str, made: tuple[list[RigidJob], int]) -> None:
     # Conservative is left out: ours plans particular hosts, where the textbook counts processors.
@@ -112,7 +111,6 @@ def test_our_dispatchers_agree_on_random_workloads(policy: str, made: tuple[list
     assert ours(jobs, hosts, OURS[policy]) == in_seconds(simulate(jobs, rules_of(policy, hosts)))
 
 
-@settings(max_examples=100, deadline=None)
 @given(made=workloads(), policy=st.sampled_from(sorted(DEFINITIONS)))
 def test_no_schedule_needs_more_than_the_machine(made: tuple[list[RigidJob], int], policy: str) -> None:
     jobs, hosts = made
@@ -129,7 +127,6 @@ def test_no_schedule_needs_more_than_the_machine(made: tuple[list[RigidJob], int
         assert sum(job.units for start, end, job in spans if start <= moment < end) <= hosts
 
 
-@settings(max_examples=100, deadline=None)
 @given(made=workloads(), plan=st.sampled_from(["compress", "keep"]))
 def test_conservative_keeps_its_promises(made: tuple[list[RigidJob], int], plan: str) -> None:
     jobs, hosts = made

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -59,7 +59,6 @@ def test_where_bca_is_not_defined_the_percentiles_are_taken() -> None:
     assert (found.value, found.low, found.high) == (0.0, 0.0, 0.0)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(0.01, 100), min_size=2, max_size=12), st.sampled_from(["BCa", "percentile"]))
 def test_the_same_values_give_the_same_interval_around_the_value(values: list[float], method: str) -> None:
     draws = Draws(resamples=199, method=method)  # type: ignore[arg-type]

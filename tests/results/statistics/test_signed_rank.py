@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.results.statistics.holm import holm
@@ -22,7 +22,6 @@ def every_sign(differences: list[int]) -> float:
     return float((np.abs(sums) >= abs(np.sign(differences) @ ranks) - 1e-9).mean())
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(-6, 6), min_size=2, max_size=9))
 def test_the_signed_rank_test_is_that_over_all_signs(differences: list[int]) -> None:
     assert signed_rank(np.array(differences, dtype=float)) == pytest.approx(every_sign(differences))

@@ -32,7 +32,7 @@ def table(seed: int, count: int, *, exact: bool = False, dispatcher: str = "easy
 
 @needs_kernels
 @pytest.mark.parametrize("dispatcher", ["easy", "fcfs", "filler", "easy[ordering=unicef]"])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10_000), share=st.floats(0.2, 0.8))
 def test_without_chance_and_arrivals_a_future_is_what_came_to_pass(dispatcher: str, seed: int, share: float) -> None:
     jobs = table(seed, 80, exact=True, dispatcher=dispatcher)
@@ -48,7 +48,7 @@ def test_without_chance_and_arrivals_a_future_is_what_came_to_pass(dispatcher: s
 
 
 @needs_kernels
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000))
 def test_nothing_after_the_moment_is_known(seed: int) -> None:
     jobs = table(seed, 120)
@@ -99,7 +99,6 @@ def test_a_dispatcher_without_a_kernel_is_refused_in_words() -> None:
         Futures("slurm-backfill", UNITS)
 
 
-@settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 10_000), elapsed=st.floats(0, 2000))
 def test_a_running_job_lasts_longer_than_it_has_run(seed: int, elapsed: float) -> None:
     rng = np.random.default_rng(seed)
