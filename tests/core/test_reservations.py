@@ -11,6 +11,7 @@ from batdispatch.core.capacity.filling import first_fit
 from batdispatch.core.capacity.space import HostCount
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 from batdispatch.core.line import events as e
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.scene import Scene
@@ -235,3 +236,21 @@ def test_lateness_does_not_add_up_along_a_chain() -> None:
         plan.timeline.advance(ledger.now)
         plan.end(name)
     assert ledger.now == 30.027
+
+
+@pytest.mark.parametrize("planned", [False, True])
+def test_what_is_planned_counts_at_once_on_a_job_that_begins_late(planned: bool) -> None:
+    """Job a has its host now, but begins at 5 s: it ends at 15 s, whether somebody was planned at 10 s or not."""
+    machine = Machine.flat(1)
+    plan = Reservations(ledger_of(machine), choose)
+    first, then, last = (Job(id=key, request=Request(units=1)) for key in "abc")
+    plan.reserve("a", first, 10.0)
+    if planned:
+        plan.reserve("b", then, 3.0)
+    plan.begin("a")
+    plan.delay("a", 5.0)
+    assert plan.held["a"].expected_end == 15.0
+    assert {key: kept.start for key, kept in plan.planned.items()} == ({"b": 15.0} if planned else {})
+    late = plan.earliest(last, 3.0)
+    assert late is not None
+    assert late.start == (18.0 if planned else 15.0)

@@ -1,5 +1,7 @@
 """Hosts that sleep under `powered`, on two hosts that fall asleep in 2 s and wake up in 5 s, worked out by hand."""
 
+from pathlib import Path
+
 import pytest
 
 from batdispatch.core.errors import InputError
@@ -115,3 +117,77 @@ def test_a_host_without_watts_is_named() -> None:
     hosts = [*machine().hosts, Host(id=2, name="dark", speed=1.0, speeds=(1.0,))]
     with pytest.raises(InputError, match=r"dark.*wattage_per_state.*expected Idle:Epsilon:AllCores"):
         simulate(Machine(hosts), [LATE], "powered[sleep=idle]", engine=EngineOptions(energy="exact"))
+
+
+def test_under_a_cap_a_job_waits_for_power_and_not_for_hosts() -> None:
+    """Four hosts burn 400 W at rest and 100 W more with a job; both jobs together would burn 800 W."""
+    tasks = [Task("1", 0.0, 2, 10.0, 10.0), Task("2", 1.0, 2, 10.0, 10.0), Task("3", 2.0, 1, 5.0, 5.0)]
+    for name in ("easy", "conservative"):
+        starts = run(f"powered[dispatcher={name},cap=700]", *tasks, hosts=4).starts()
+        assert starts == {"1": 0.0, "2": 10.0, "3": 2.0}
+    result = run("powered[cap=500]", *tasks, hosts=4)
+    assert result.starts() == {"3": 2.0}
+    assert result.session.ledger is not None
+    assert result.session.ledger.rejections[0][1] == (
+        "needs 600 W with all hosts at rest, for 10 s: the cap never leaves that"
+    )
+
+
+def test_a_job_starts_only_if_the_cap_does_not_fall_before_it_ends(tmp_path: Path) -> None:
+    """Job 1 would burn 600 W until 12 s, and the cap is 500 W from 8 s to 20 s; job 2 ends before."""
+    (tmp_path / "cap.csv").write_text("time,watts\n0,600\n8,500\n20,600\n")
+    tasks = [Task("1", 2.0, 2, 10.0, 10.0), Task("2", 2.0, 2, 4.0, 4.0), Task("3", 3.0, 1, 10.0, 10.0)]
+    starts = run(f"powered[dispatcher=filler,cap={tmp_path / 'cap.csv'}]", *tasks, hosts=4).starts()
+    assert starts == {"2": 2.0, "3": 6.0, "1": 20.0}
+
+
+def test_hosts_fall_asleep_one_after_the_other_if_the_cap_leaves_no_more() -> None:
+    """A host burns 120 W while it falls asleep, 20 W more than idle: the cap leaves that to one at a time."""
+    result = run("powered[sleep=idle,after=20,cap=530]", Task("1", 60.0, 1, 10.0, 10.0), hosts=4)
+    assert [time for time, _, state in switches(result) if state == "1"][:2] == [20.0, 22.0]
+
+
+def test_a_field_of_the_job_says_what_it_burns() -> None:
+    tasks = [Task("1", 0.0, 2, 10.0, extra={"w": 250}), Task("2", 0.0, 2, 10.0, extra={"w": 245.5})]
+    assert run("powered[cap=495.5,watts=w]", *tasks, hosts=4).starts() == {"1": 0.0, "2": 0.0}
+    assert run("powered[cap=495.4,watts=w]", *tasks, hosts=4).starts() == {"1": 0.0, "2": 10.0}
+    with pytest.raises(InputError, match=r"job w0!1, field 'w': found None, expected the watts of its hosts in all"):
+        run("powered[cap=495.4,watts=w]", Task("1", 0.0, 2, 10.0), hosts=4)
+
+
+def test_jobs_are_kept_back_until_the_cheapest_start(tmp_path: Path) -> None:
+    (tmp_path / "price.csv").write_text("time,a,b\n0,9,5\n10,9,4\n20,9,1\n30,9,2\n")
+    price = f"price={tmp_path / 'price.csv'}:b"
+    tasks = [Task("1", 0.0, 1, 10.0, 10.0), Task("2", 1.0, 1, 5.0, 5.0, extra={"may": 12})]
+    result = run(f"powered[{price},slack=25]", *tasks, hosts=4)
+    assert result.starts() == {"1": 20.0, "2": 20.0}
+    assert result.session.report["jobs_kept_back"] == 2
+    assert run(f"powered[{price},slack=may]", *tasks, hosts=4).starts() == {"1": 0.0, "2": 10.0}
+    assert run(f"powered[{price},slack=15]", *tasks, hosts=4).starts() == {"1": 15.0, "2": 16.0}
+
+
+def test_a_rule_that_knows_no_price_ahead_waits_until_it_is_below_its_mean(tmp_path: Path) -> None:
+    (tmp_path / "price.csv").write_text("time,p\n0,2\n10,9\n20,8\n30,1\n")
+    option = f"price={tmp_path / 'price.csv'},slack=100,start=below-mean[memory=10]"
+    tasks = [Task("1", 5.0, 1, 1.0), Task("2", 12.0, 1, 1.0)]
+    assert run(f"powered[{option}]", *tasks).starts() == {"1": 5.0, "2": 30.0}
+
+
+def test_hosts_sleep_while_the_price_is_above_its_mean(tmp_path: Path) -> None:
+    (tmp_path / "price.csv").write_text("time,p\n0,2\n20,9\n40,1\n60,9\n")
+    result = run(f"powered[sleep=dear,after=5,price={tmp_path / 'price.csv'}]", Task("1", 50.0, 1, 1.0))
+    assert switches(result) == [(20.0, "0-1", "1"), (50.0, "0", "0")]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("cap=399", r"cap=399 W is below the 400 W that all hosts burn at rest \(idle, or asleep\), expected at least"),
+        ("slack=5", r"found slack=5 without a price, expected price=FILE"),
+        ("sleep=dear", r"found sleep=dear without a price, expected price=FILE"),
+        ("cap=none.csv", r"none\.csv"),
+    ],
+)
+def test_what_cannot_be_is_refused(options: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        run(f"powered[{options}]", Task("1", 0.0, 1, 1.0), hosts=4)

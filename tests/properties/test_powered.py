@@ -1,31 +1,22 @@
 """What holds for every dispatcher under `powered`: no job is lost, and where nothing sleeps nothing changes."""
 
-import os
+import tempfile
+from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.line import dispatcher as dispatchers
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
-from batdispatch.parts import sleep
-from simulating import Result, Task, audit, check_absences, simulate
+from batdispatch.parts import sleep, start
+from powering import INSIDE, NAMES, RULES, quick, run, stochastic
+from simulating import Task, audit, check_absences, simulate
 from stochastic import check, stochastic_workloads
 from strategies import absences, machines, workloads
-
-NAMES = [name for name in registry.names(dispatchers.GROUP) if name not in ("powered", "resizing", "dmr")]
-#: Options that keep a solver short.
-INSIDE = {
-    "pcp19": "pcp19[work=0.02]",
-    "pcp20": "pcp20[work=0.02]",
-    "hcp19": "hcp19[work=0.02]",
-    "aucsched": "aucsched[work=0.02]",
-    "attempts": "attempts[dispatcher=conservative]",
-}
-quick = settings(max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "4")))
 
 
 @st.composite
@@ -51,16 +42,6 @@ def sleepers(draw: st.DrawFn) -> Machine:
     return Machine(hosts)
 
 
-def stochastic(name: str) -> bool:
-    return "speculate" in dispatchers.find(name).options_type.__struct_fields__
-
-
-def run(name: str, options: str, machine: Machine, tasks: list[Task], **others: object) -> Result:
-    engine = EngineOptions(dynamic_jobs=dispatchers.find(name).registers_jobs, energy="exact")
-    text = f"powered[dispatcher={INSIDE.get(name, name)},{options}]"
-    return simulate(machine, tasks, text, engine=engine, **others)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("name", NAMES)
 @quick
 @given(data=st.data())
@@ -69,7 +50,7 @@ def test_no_job_is_lost_when_hosts_sleep_and_go_away(name: str, data: st.DataObj
     drawn = stochastic_workloads(machine) if stochastic(name) else workloads(machine)
     tasks: list[Task] = data.draw(drawn, label="tasks")
     events = data.draw(absences(machine), label="absences")
-    rule = data.draw(st.sampled_from(registry.names(sleep.GROUP)), label="rule")
+    rule = data.draw(st.sampled_from(RULES), label="rule")
     after = data.draw(st.sampled_from(["0", "0.7", "10"]), label="after")
     keep = data.draw(st.sampled_from(["0", "1", "0.5"]), label="keep")
     ahead = data.draw(st.sampled_from(["true", "false"]), label="ahead")
@@ -97,3 +78,26 @@ def test_without_a_sleep_rule_it_decides_as_the_dispatcher_inside(name: str, dat
         for each in (INSIDE.get(name, name), f"powered[dispatcher={INSIDE.get(name, name)}]")
     ]
     assert files[0] == files[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@quick
+@given(data=st.data())
+def test_no_job_is_kept_back_for_longer_than_it_may_wait(name: str, data: st.DataObject) -> None:
+    """On a machine of its own each job starts when its rule says, and under load none is lost."""
+    machine = data.draw(sleepers(), label="machine")
+    drawn = stochastic_workloads(machine) if stochastic(name) else workloads(machine)
+    tasks: list[Task] = data.draw(drawn, label="tasks")
+    prices = data.draw(st.lists(st.integers(0, 5), min_size=1, max_size=8), label="prices")
+    rule = data.draw(st.sampled_from(registry.names(start.GROUP)), label="rule")
+    sleeps = data.draw(st.sampled_from(["none", *registry.names(sleep.GROUP)]), label="sleeps")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "price.csv"
+        path.write_text("time,price\n" + "".join(f"{4 * number},{price}\n" for number, price in enumerate(prices)))
+        options = f"price={path},start={rule},slack=12.5,sleep={sleeps},after=0.7"
+        result = run(name, options, machine, tasks)
+    (check if stochastic(name) else audit)(machine, tasks, result)
+    assert result.session.ledger is not None
+    result.session.ledger.check()
+    seen = [job for job in tasks if job.id in result.rows]
+    assert len(seen) == len(tasks)

@@ -86,3 +86,32 @@ def test_joules_that_no_watts_explain_are_found(waits: Path) -> None:
     total = float(sums["consumed_joules"])
     sums_path.write_text(sums_path.read_text().replace(sums["consumed_joules"], f"{1.01 * total:.6f}"))
     assert f"consumed_joules is {1.01 * total:g}, the hosts burn" in found(waits)
+
+
+@pytest.fixture
+def capped(tmp_path: Path) -> Path:
+    """A run of jobs that compute under a cap that changes: 8 hosts burn 100 W idle and 200 W computing."""
+    profiles = {"p": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 0}}
+    jobs = [{"id": str(n), "subtime": 9 * n, "walltime": 600, "res": 2, "profile": "p"} for n in range(12)]
+    workload = write_workload(tmp_path / "w.json", jobs, profiles, 8)
+    (tmp_path / "cap.csv").write_text("time,watts\n0,1200\n700,1000\n2000,1400\n")
+    dispatcher = f"powered[dispatcher=easy,sleep=idle,after=30,cap={tmp_path / 'cap.csv'}]"
+    spec = RunSpec(
+        platform=str(ENERGY / "platforms" / "homo8.xml"), workload=str(workload), dispatcher=dispatcher, energy="exact"
+    )
+    execute(spec, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_a_run_under_a_cap_passes_and_one_above_it_is_found(capped: Path) -> None:
+    assert "nothing wrong in what was checked" in found(capped)
+    table = [float(row["epower"]) for row in rows(capped / "consumed_energy.csv") if row["epower"] != "NA"]
+    assert 1150 < max(table) <= 1400
+    cap = capped.parent / "cap.csv"
+    cap.write_text(cap.read_text().replace("0,1200", f"0,{max(table) - 1:g}").replace("1400", f"{max(table) - 1:g}"))
+    assert f"the cap is {max(table) - 1:g} W" in found(capped)
+
+
+def test_a_cap_that_is_gone_is_not_checked(capped: Path) -> None:
+    (capped.parent / "cap.csv").unlink()
+    assert "power cap: " in found(capped)

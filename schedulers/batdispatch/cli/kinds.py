@@ -21,6 +21,7 @@ KINDS = {
     "predictions": "batdispatch.parts.prediction:Prediction",
     "policies": "batdispatch.parts.policy:Policy",
     "sleeps": "batdispatch.parts.sleep:SleepRule",
+    "starts": "batdispatch.parts.start:StartRule",
 }
 
 

@@ -121,12 +121,13 @@ class FlopsTimer:
         self._tasks_on[task.hosts] += 1
         return self._count
 
-    def set_pstate(self, host: int, pstate: int, now: float) -> None:
-        """Let a host have the speed of another power state from now on."""
+    def set_pstates(self, hosts: Sequence[int], pstate: int, now: float) -> None:
+        """Let hosts that are alike have the speed of another power state from now on."""
         self.clock = max(self.clock, now)
-        self._speed[host] = self._powers[host].states[pstate].speed
-        if self._tasks_on[host]:
-            self._shaken |= 1 << host
+        self._speed[hosts] = self._powers[hosts[0]].states[pstate].speed
+        busy = self._tasks_on[hosts]
+        if busy.any():
+            self._shaken |= hostset.mask_of(host for host, tasks in zip(hosts, busy.tolist(), strict=True) if tasks)
 
     def joules(self, host: int, now: float) -> float:
         return self._meter.joules(np.array([host]), now)

@@ -111,7 +111,7 @@ class Power:
         """Let the timer know the power states in which hosts begin; SimGrid's plug-in takes all of them for 0 else."""
         for host, pstate in enumerate(self.states.pstates):
             if pstate:
-                self._timer.set_pstate(host, pstate, 0.0)
+                self._timer.set_pstates([host], pstate, 0.0)
 
     # ------------------------------------------------------------------ jobs
 
@@ -154,9 +154,7 @@ class Power:
         self.switches[0] += 1
         self.switches[1] += hosts.size
         for group in self._alike(world, hosts):
-            virtual = None
-            for host in group:
-                virtual = self.states.begin(host, target)
+            virtual = self.states.begin(group, target)
             self._change(group, now)
             if virtual is None:
                 request.left -= len(group)
@@ -173,15 +171,11 @@ class Power:
         """Return the hosts in groups that switch as one: each by itself if it sends word of it."""
         if world.mail is not None or not isinstance(self._timer, FlopsTimer):
             return [[host] for host in hosts.ids]
-        groups: dict[tuple[int, int], list[int]] = {}
-        for host in hosts.ids:
-            groups.setdefault((id(self.states.powers[host]), self.states.pstates[host]), []).append(host)
-        return list(groups.values())
+        return self.states.alike(hosts.ids)
 
     def switched(self, world: Surroundings, switch: Switch) -> None:
         """Let hosts be in their new power state, and say so."""
-        for host in switch.hosts:
-            self.states.end(host)
+        self.states.end(switch.hosts)
         self._change(switch.hosts, world.now)
         self._enter_states(world, Allocation.of(switch.hosts))
         world.post(switch.hosts[0], lambda: self._arrived(world, switch))
@@ -210,10 +204,11 @@ class Power:
         """Let hosts that are alike be in the power state that the table says by now."""
         power, pstate = self.states.powers[hosts[0]], self.states.pstates[hosts[0]]
         self._meter.change(hosts, power, pstate, now)
+        self._timer.set_pstates(hosts, pstate, now)
+        epsilon = power.states[pstate].epsilon
         for host in hosts:
-            self._timer.set_pstate(host, pstate, now)
-            self._least += power.states[pstate].epsilon - self._epsilon[host]
-            self._epsilon[host] = power.states[pstate].epsilon
+            self._least += epsilon - self._epsilon[host]
+            self._epsilon[host] = epsilon
 
     def _enter_states(self, world: Surroundings, hosts: Allocation) -> None:
         self.times.change(world.now, self._slept, self.states.rising, self.states.falling)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +115,11 @@ class SimGridTimer:
             self._simgrid.sleep(now - self.clock)
             self.clock = self._simgrid.clock()
 
-    def set_pstate(self, host: int, pstate: int, now: float) -> None:
+    def set_pstates(self, hosts: Sequence[int], pstate: int, now: float) -> None:
         """Let a host have the speed and the watts of another power state from now on."""
         self._reach(now)
-        self._simgrid.set_pstate(self._hosts[host], pstate)
+        for host in hosts:
+            self._simgrid.set_pstate(self._hosts[host], pstate)
 
     def joules(self, host: int, now: float) -> float:
         """Return what a host has burnt, as SimGrid charges it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from batdispatch.engines.activities import Activity
@@ -41,8 +41,8 @@ class PlatformTimer(Protocol):
     def advance(self, until: float) -> list[Any]:
         """Let time pass until something ends, at most until `until`; return the subjects of what ended."""
 
-    def set_pstate(self, host: int, pstate: int, now: float) -> None:
-        """Let a host have the speed of another power state from now on."""
+    def set_pstates(self, hosts: Sequence[int], pstate: int, now: float) -> None:
+        """Let hosts that are alike have the speed of another power state from now on."""
 
     def joules(self, host: int, now: float) -> float:
         """Return what a host has burnt since 0 s, in joules."""

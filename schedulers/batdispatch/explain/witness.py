@@ -15,14 +15,18 @@ from batdispatch.core.line import decisions as d
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import GROUP, Dispatcher, create
 from batdispatch.core.line.events import Event, JobsKilled
-from batdispatch.core.line.hindsight import Hindsight, Reason
+from batdispatch.core.line.hindsight import Hindsight, Reason, plain
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_named
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
+from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.links.retrace import RetracePeer
 from batdispatch.parts.ordering import Ordering
 from batdispatch.results.decisions import PLANS
 from batdispatch.results.runs import Result
+
+#: Options that name files of data, or dates: nothing is run there.
+_DATA = ("cap", "price", "origin")
 
 
 class _QueueWitness(QueueDispatcher):
@@ -35,6 +39,31 @@ class _QueueWitness(QueueDispatcher):
 
     def decide(self, ledger: Ledger) -> None:
         """Decide nothing."""
+
+
+class _PowerWitness(Dispatcher):
+    """Speaks of the cap and the price that `powered` keeps, without sharing power or keeping jobs back."""
+
+    def __init__(self, asked: PowerSaving) -> None:
+        super().__init__()
+        self._asked = asked
+        #: Until when each job is kept back, s.
+        self._until: dict[str, float] = {}
+
+    def begin(self, ledger: Ledger) -> None:
+        self._asked.measure(ledger)
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        self._until[job.id] = self._asked.kept_until(ledger, job)
+
+    def decide(self, ledger: Ledger) -> None:
+        """Decide nothing."""
+
+    def why_waited(self, job: Job, decision: Hindsight) -> Reason | None:
+        until = self._until.get(job.id, 0.0)
+        if until > decision.ledger.now:
+            return Reason("it was kept back for a cheaper hour", f"until {plain(until)} s")
+        return self._asked.why_waited(job, decision)
 
 
 class Witness:
@@ -153,7 +182,8 @@ def witness_of(folder: Path, result: Result) -> Witness | None:
     try:
         name = parse_named(result.dispatcher)[0] if result.dispatcher else ""
         # A colon names a class of a file or a module, at whatever depth of brackets.
-        if name not in registry.names(GROUP) or any(":" in str(value) for value in result.options.values()):
+        code = [str(value) for key, value in result.options.items() if key not in _DATA]
+        if name not in registry.names(GROUP) or any(":" in value for value in code):
             return None
         dispatcher = create(name, result.options, result.seed or 0)
     except InputError:
@@ -161,6 +191,8 @@ def witness_of(folder: Path, result: Result) -> Witness | None:
         return None
     if isinstance(dispatcher, QueueDispatcher) and type(dispatcher).why_waited is QueueDispatcher.why_waited:
         return Witness(_QueueWitness(dispatcher), [])
+    if isinstance(dispatcher, PowerSaving):
+        return Witness(_PowerWitness(dispatcher), [])
     path = folder / PLANS
     if type(dispatcher).why_waited is Dispatcher.why_waited or not path.is_file():
         return None

@@ -1,27 +1,61 @@
-"""Power saving: the layer under which hosts sleep while any dispatcher has no use for them."""
+"""Power saving: the layer under which hosts sleep, power has a cap, and jobs wait for cheap hours.
+
+Theory of operation
+-------------------
+
+A job that comes goes through these states; the dispatcher inside sees it from `SHOWN` on:
+
+===========  ========================================  =============================================================
+state        what holds                                what ends it
+===========  ========================================  =============================================================
+`KEPT BACK`  Its start rule said until when            That time comes: `SHOWN` (`layers.cheap_hours`).
+             (`Ledger.keep_back`).
+`SHOWN`      It waits, and asks for the power that     The dispatcher inside starts it: `BOOTING` if some of its
+             it counts with (`layers.power_cap`).      hosts do not compute, else it runs. The cap that it meets
+                                                       changes: `SHOWN` anew, or rejected if it never fits any more.
+`BOOTING`    It has its hosts, and they wake up        All are awake: it runs. One goes away: `SHOWN` in its old place.
+             (`core.line.boots`).
+===========  ========================================  =============================================================
+
+Hosts go through the states of `core.machine.host_states`. In each decision, in this order: jobs are shown whose time
+has come or whose demand has changed, the dispatcher inside decides, hosts are woken for what it plans, others fall
+asleep. Whenever a job starts or ends and whenever hosts begin or end to switch, what they draw beyond the jobs is
+counted anew.
+"""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import Dispatcher, create
-from batdispatch.core.line.events import Event, RequestedCall, ResourceStateChanged
+from batdispatch.core.line.events import Event, MachinesAvailable, RequestedCall, ResourceStateChanged
+from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.machine.power import SLEEP_PROPERTY
+from batdispatch.core.machine.series import Series
 from batdispatch.layers.base import Layer, chain
+from batdispatch.layers.cheap_hours import CheapHours
 from batdispatch.layers.idle_times import IdleTimes
+from batdispatch.layers.power_cap import PowerCap
 from batdispatch.layers.resizing import Resizing
+from batdispatch.parts.prediction import Predictions
 from batdispatch.parts.sleep import IdleHosts, make_sleep
+
+#: Entry-point group of what reads the files that options name.
+FILES = "batdispatch.files"
 
 
 class PowerSavingOptions(Options, frozen=True, kw_only=True):
-    """Options of the layer that lets hosts sleep.
+    """Options of the layer that saves power, keeps a cap on it, and moves jobs to where it is cheap.
 
     dispatcher: Start the jobs by this dispatcher, with its options in brackets: `easy[ordering=sjf]`.
     sleep: Let idle hosts sleep by this rule (`batdispatch list sleeps`). `none` (the default): no host ever sleeps.
@@ -29,6 +63,16 @@ class PowerSavingOptions(Options, frozen=True, kw_only=True):
     keep: Keep this many idle hosts awake; below 1, this share of the machine.
     ahead: Let hosts wake up in time for the starts that the dispatcher inside plans, where it says them. `false`: only
         when a job has been started on them.
+    cap: Let all hosts together never burn more than this many watts. A file: as many as a series says (`FILE` or
+        `FILE:COLUMN`). `none` (the default): there is no cap.
+    watts: Take the watts that all hosts of a job burn from this field of the job. Unless given, a job may burn all that
+        its hosts can.
+    price: Keep jobs back by this series of what a kilowatt-hour costs, in money, carbon or water (`FILE` or
+        `FILE:COLUMN`). `none` (the default): there is no price.
+    start: Keep jobs back by this rule (`batdispatch list starts`). It needs a price.
+    slack: Keep a job back for at most this many seconds, or as many as the field of this name says.
+    prediction: Expect jobs to run as long as this method says (`batdispatch list predictions`), to see what they pay.
+    origin: The date of 0 s in series with dates. Unless given, it is the first date.
     """
 
     dispatcher: str = "easy"
@@ -36,22 +80,34 @@ class PowerSavingOptions(Options, frozen=True, kw_only=True):
     after: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 300.0
     keep: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
     ahead: bool = True
+    cap: str = "none"
+    watts: str = ""
+    price: str = "none"
+    start: str = "cheapest"
+    slack: str = "0"
+    prediction: str = "requested"
+    origin: str = ""
 
 
 class PowerSaving(Layer):
-    """Lets idle hosts sleep and wakes them when they are needed, under any dispatcher.
+    """Lets idle hosts sleep, keeps a cap on power, and moves jobs into cheap hours, under any dispatcher.
 
     To the dispatcher inside, a host that sleeps is free. If it starts a job there, the layer wakes the hosts, and the
     job begins to run when all of its hosts are awake. The dispatcher inside takes that moment for the start of the job,
     so that its plans count the time that hosts take to wake up. If a host goes away while it wakes up, the job waits
     again in its old place. Where the dispatcher inside says which starts it plans, hosts are woken in time for them.
 
-    Typical use: to see what letting hosts sleep would save, and what it would cost in wait.
+    With `cap`, power is a resource that jobs share, so that the dispatcher inside plans with it. With `price`, a job
+    that may wait is kept from the dispatcher inside until its start rule shows it.
+
+    Typical use: to see what letting hosts sleep, a cap or cheap hours would save, and what it would cost in wait.
     Limits: The platform must state watts, and power states to sleep in (`batdispatch platform generate --power`). A
         `resizing` may stand neither inside nor around. Advance reservations are refused.
     Guarantee: every job ends as under the dispatcher inside: none is lost, whenever hosts sleep, wake up, go away or
-        come back. With `sleep=none` every decision is that of the dispatcher inside. A job starts at most as long after
-        its decision as its slowest host takes to fall asleep and to wake up.
+        come back, but for those that the cap never leaves the power for. With everything off every decision is that of
+        the dispatcher inside. A job starts at most as long after its decision as its slowest host takes to fall asleep
+        and to wake up. `sum over hosts of watts <= cap` at every moment, if decisions take at most a second. A job is
+        kept back for at most its slack.
     Time: `O(h)` for a host that switches; `O(g)` for a decision, with g groups of hosts that became idle together.
     Deviations: a job that is started on hosts which sleep ends later than the dispatcher inside reckoned when it chose
         the job. The job may therefore delay a job with a reservation by as long as hosts take to wake up.
@@ -71,7 +127,16 @@ class PowerSaving(Layer):
                 "and resizing: both would decide what becomes of the same hosts"
             )
         self._sleep = None if self.options.sleep == "none" else make_sleep(self.options.sleep)
-        vars(self)["needs_energy"] = self._sleep is not None or self.inner.needs_energy
+        self._price, self._cap = self._read_series()
+        self._hours = self._make_hours()
+        #: Whether it does anything.
+        self._on = self._sleep is not None or self._cap is not None or self._hours is not None
+        if self._cap is not None and self.inner.needs_energy:
+            raise InputError(
+                f"dispatcher powered: found cap={self.options.cap} around {self.options.dispatcher}, which sets power "
+                "states by itself, expected a dispatcher that does not"
+            )
+        vars(self)["needs_energy"] = self._on or self.inner.needs_energy
         #: Whether something has happened since the last decision that may concern the dispatcher inside.
         self._news = True
         #: When the call comes that was asked for last, s.
@@ -80,14 +145,41 @@ class PowerSaving(Layer):
         self._due, self._wanted = math.inf, 0
         #: Whether hosts went to sleep in the last decision, which may be among those of planned starts.
         self._slept = False
+        #: Whether hosts woke up since then, or could have gone to sleep and did not, and when there is more to do, s.
+        self._woken, self._left, self._next = False, False, -math.inf
         self._switches = self._booted = 0
+
+    def _read_series(self) -> tuple[Series | None, PowerCap | None]:
+        """Return the price and the cap, if they are given."""
+        options = self.options
+        watts = _number(options.cap)
+        files = [
+            *([(options.price, True)] if options.price != "none" else ()),
+            *([(options.cap, False)] if options.cap != "none" and watts is None else ()),
+        ]
+        series = registry.load(FILES, "series", "reader of files")(files, options.origin) if files else []
+        price = series.pop(0) if options.price != "none" else None
+        if options.cap == "none":
+            return price, None
+        return price, PowerCap(series[0] if series else Series.constant(watts or 0.0), options.watts)
+
+    def _make_hours(self) -> CheapHours | None:
+        options = self.options
+        if self._price is None:
+            needs = "slack" if options.slack != "0" else "sleep" if self._sleep and self._sleep.needs_price else ""
+            if needs:
+                value = getattr(options, needs)
+                raise InputError(f"dispatcher powered: found {needs}={value} without a price, expected price=FILE")
+            return None
+        return CheapHours(self._price, options.start, options.slack, Predictions(options.prediction))
 
     def make_inner(self, seed: int) -> Dispatcher:
         return create(self.options.dispatcher, seed=seed)
 
     def begin(self, ledger: Ledger) -> None:
-        if self._sleep is not None:
+        if self._on:
             ledger.wake_for_jobs()
+        if self._sleep is not None:
             assert ledger.states is not None, "wake_for_jobs was called"
             if not ledger.states.can_sleep & ledger.machine.compute:
                 raise InputError(
@@ -98,41 +190,102 @@ class PowerSaving(Layer):
             self._idle = IdleTimes(self.options.after)
             keep = self.options.keep
             self._keep = math.ceil(keep * ledger.machine.size) if keep < 1 else int(keep)
+        if self._cap is not None:
+            if self._cap.changes and not all(inside.heeds_reservations for inside in chain(self.inner)):
+                raise InputError(
+                    f"dispatcher powered: found cap={self.options.cap}, which changes over time, around "
+                    f"{self.options.dispatcher}, expected a constant cap: it cannot do with waiting jobs whose demand "
+                    "changes"
+                )
+            assert ledger.states is not None, "wake_for_jobs was called"
+            self._cap.begin(ledger, sleeps=self._sleep is not None or bool(ledger.states.asleep))
+        if self._hours is not None:
+            self._hours.predictions.begin(ledger)
         super().begin(ledger)
 
     # ------------------------------------------------------------------ events
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
+        if self._hours is None or not self._hours.keep(ledger, job):
+            self._show(ledger, job)
+
+    def _show(self, ledger: Ledger, job: Job) -> None:
+        """Let the dispatcher inside see a job, with the power that it asks for."""
         self._news = True
+        if self._cap is not None:
+            reason = self._cap.why_never(job, ledger.now)
+            if reason:
+                ledger.reject(job, reason)
+                return
+            job = self._cap.shown(ledger, job)
         super().on_submit(ledger, job)
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
         self._booted += stay.start > ledger.now
+        if self._cap is not None:
+            self._cap.draw(ledger)
         super().on_start(ledger, stay)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         self._news = True
+        if self._cap is not None:
+            self._cap.draw(ledger)
+        if self._hours is not None:
+            self._hours.predictions.ended(stay, ledger.now)
         super().on_end(ledger, stay)
 
     def on_called_off(self, ledger: Ledger, stay: Stay) -> None:
         self._news = True
+        if self._cap is not None:
+            self._cap.draw(ledger)
+            self._cap.look_again(stay.job, ledger.now)
         super().on_called_off(ledger, stay)
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
-        self._news |= not isinstance(event, RequestedCall | ResourceStateChanged)
+        if isinstance(event, ResourceStateChanged):
+            assert ledger.states is not None or not self._on, "wake_for_jobs was called"
+            self._woken |= ledger.states is None or bool(event.hosts.mask & ~ledger.states.away)
+        else:
+            self._news |= not isinstance(event, RequestedCall)
         super().on_event(ledger, event)
+        if self._cap is not None and self._cap.draw(ledger):
+            self._news = True
+            # Power is free again; dispatchers know hosts that come back.
+            super().on_event(ledger, MachinesAvailable(ledger.now, Allocation(0)))
 
     # ------------------------------------------------------------------ decisions
 
     def decide(self, ledger: Ledger) -> None:
+        if self._hours is not None:
+            for job in self._hours.due(ledger.now):
+                ledger.bring_back(job)
+                self._show(ledger, job)
+        if self._cap is not None and self._cap.changes:
+            self._cap.refresh(ledger, partial(self._turn, ledger))
         if self._sleep is None:
             super().decide(ledger)
+            self._call(ledger, self._next_moment(ledger))
             return
         if self._news or self.inner.idle_until(ledger) <= ledger.now:
             self._news = True
             super().decide(ledger)
-        self._switch(ledger)
-        self._news = False
+        if self._news or self._woken or self._slept or self._wanted or self._left or self._next <= ledger.now:
+            self._switch(ledger)
+        self._news = self._woken = False
+
+    def _turn(self, ledger: Ledger, before: Job, after: Job | None) -> None:
+        """Show a waiting job anew that asks for another amount of power; None: it can never start."""
+        self._news = True
+        super().on_withdrawn(ledger, before)
+        if after is not None:
+            super().on_submit(ledger, after)
+
+    def _next_moment(self, ledger: Ledger) -> float:
+        """Return when the layer has something to do that no event tells, hosts that switch apart, in s."""
+        moment = math.inf if self._hours is None else self._hours.next_due()
+        if self._cap is not None and ledger.queue:
+            moment = min(moment, self._cap.next_change(ledger.now))
+        return moment
 
     def _switch(self, ledger: Ledger) -> None:
         """Wake hosts for what is planned, let others sleep, and ask for a call when there is more to do."""
@@ -147,17 +300,30 @@ class PowerSaving(Layer):
         idle = self._idle_hosts(ledger)
         self._idle.see(idle, ledger.now)
         may = self._idle.since(ledger.now) & ~self._wanted & ~ledger.unavailable
+        chosen = 0
         most = min(may.bit_count(), idle.bit_count() - self._keep)
         if may and most > 0 and self._sleep is not None:
-            view = IdleHosts(hosts=may, awake=idle, most=most, ledger=ledger)
-            chosen = self._sleep.choose(view)
+            view = IdleHosts(hosts=may, awake=idle, most=most, ledger=ledger, price=self._price)
+            chosen = self._affordable(ledger, self._sleep.choose(view))
             if chosen:
                 self._switches += chosen.bit_count()
                 ledger.let_sleep(chosen)
+                if self._cap is not None:
+                    self._cap.draw(ledger)
                 self._slept = True
                 self._idle.see(idle & ~chosen, ledger.now)
+        self._left, self._next = bool(may & ~chosen), min(self._due, self._idle.next_due(ledger.now))
         if ledger.queue or ledger.running or ledger.blocked or not ledger.static_jobs_done:
-            self._call(ledger, min(self._due, self._idle.next_due(ledger.now)))
+            due = min(self._next, self._next_moment(ledger))
+            if may and self._price is not None and self._sleep is not None and self._sleep.needs_price:
+                due = min(due, self._price.next_change(ledger.now))
+            self._call(ledger, due)
+            # An earlier call may come first: then the next one is to be asked for.
+            self._next = min(self._next, self._called) if self._called > ledger.now else self._next
+
+    def _affordable(self, ledger: Ledger, hosts: int) -> int:
+        """Return those of some hosts, a mask, that can switch now without exceeding the cap."""
+        return hosts if self._cap is None or not hosts else self._cap.affordable(ledger, hosts)
 
     def _wake_ahead(self, ledger: Ledger) -> tuple[float, int]:
         """Wake hosts for starts that are planned soon; return when to wake more, in s, and the mask of those wanted."""
@@ -177,9 +343,11 @@ class PowerSaving(Layer):
                 wanted |= hosts
             else:
                 next_due = min(next_due, due)
-        asleep = wanted & states.asleep & ~ledger.unavailable
+        asleep = self._affordable(ledger, wanted & states.asleep & ~ledger.unavailable)
         if asleep:
             ledger.wake(asleep)
+            if self._cap is not None:
+                self._cap.draw(ledger)
         return next_due, wanted
 
     def _idle_hosts(self, ledger: Ledger) -> int:
@@ -203,8 +371,39 @@ class PowerSaving(Layer):
             self._called = due
             ledger.wake_at(due)
 
+    # ------------------------------------------------------------------ hindsight
+
+    def measure(self, ledger: Ledger) -> None:
+        """Prepare to be asked `why_waited` and `kept_until`, instead of `begin`."""
+        if self._cap is not None:
+            self._cap.measure(ledger.machine, sleeps=self._sleep is not None)
+        if self._hours is not None:
+            self._hours.predictions.begin(ledger)
+
+    def kept_until(self, ledger: Ledger, job: Job) -> float:
+        """Return until when a job is kept back that comes now, in s."""
+        return ledger.now if self._hours is None else self._hours.until(job, ledger.now)
+
+    def why_waited(self, job: Job, decision: Hindsight) -> Reason | None:
+        if self._cap is None:
+            return None
+        ledger = decision.ledger
+        running = [stay.job for stay in ledger.running.values()]
+        return self._cap.why_waits(job, ledger.now, [*running, *(other for other, _ in decision.started)])
+
     def report(self) -> dict[str, Any]:
         report = super().report()
+        if self._hours is not None:
+            report["jobs_kept_back"] = self._hours.count
         if self._sleep is None:
             return report
         return {**report, "hosts_put_to_sleep": self._switches, "jobs_that_woke_hosts": self._booted}
+
+
+def _number(text: str) -> float | None:
+    """Return the number of at least 0 that a text is; None: it is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 <= number < math.inf else None

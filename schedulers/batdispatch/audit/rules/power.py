@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.audit.case import Case, Faults, rule
-from batdispatch.audit.findings import Fault
+from batdispatch.audit.findings import Fault, part
 from batdispatch.audit.hosts import read_host_sets
 
 #: Share of a time by which Batsim's print, which has six digits, may miss it.
@@ -54,9 +56,7 @@ def joules(case: Case) -> Faults:
     path, rows = case.folder / "consumed_energy.csv", case.rows
     if not path.is_file() or not (rows.ran & (rows.energy >= 0)).any():
         return
-    with path.open(newline="") as file:
-        table = np.array([each[:2] for each in list(csv.reader(file))[1:]], dtype=np.float64).reshape(-1, 2)
-    times, burnt = table.T
+    times, burnt = _energies(path).T
     if (np.diff(burnt) < -_JOULES).any():
         yield Fault(f"consumed_energy.csv: the energy falls at {times[1:][np.diff(burnt) < -_JOULES][0]:.6f} s")
     for row in np.flatnonzero(rows.ran & (rows.energy >= 0)).tolist():
@@ -64,6 +64,12 @@ def joules(case: Case) -> Faults:
         last = np.searchsorted(times, rows.left[row] + 2e-6, side="right") - 1
         if last < first or rows.energy[row] > burnt[last] - burnt[first] + _JOULES + 1e-6 * rows.energy[row]:
             yield Fault(f"consumed_energy is {rows.energy[row]:g} J, more than all hosts burnt while it ran", row)
+
+
+def _energies(path: Path) -> NDArray[np.float64]:
+    """Return the times, s, and the joules of all hosts until then, float64 [row, 2]."""
+    with path.open(newline="") as file:
+        return np.array([each[:2] for each in list(csv.reader(file))[1:]], dtype=np.float64).reshape(-1, 2)
 
 
 @rule("rows", name="watts")
@@ -158,3 +164,50 @@ class _Course:
         spent = np.maximum(np.minimum(until, end) - np.maximum(times, begin), 0.0)
         steps = np.abs(np.diff(levels, prepend=levels[:1])) * wrong
         return float((levels * spent)[spent > 0].sum()), float(steps[times <= end].sum())
+
+
+@rule("rows", "result", name="power cap")
+def power_cap(case: Case) -> Faults:
+    """Under `powered` with a cap, integrated energy never rises faster than the cap allows."""
+    options, path = part(case.said, "options"), case.folder / "consumed_energy.csv"
+    stated = str(options.get("cap", "none"))
+    if str(case.said.get("dispatcher")).partition("[")[0] != "powered" or stated == "none" or not path.is_file():
+        return
+    if part(case.said, "engine").get("energy") != "exact":
+        case.skipped["power cap"] = "the energy is charged as Batsim does (say --energy exact)"
+        return
+    caps = _caps(stated, str(options.get("origin", "")))
+    if caps is None:
+        case.skipped["power cap"] = f"{stated} is not at hand, or has no such form"
+        return
+    times, burnt = _energies(path).T
+    since, most = np.array(caps).T
+    for begin, end, joules in zip(times, times[1:], np.diff(burnt), strict=False):
+        among = most[max(np.searchsorted(since, begin, side="right") - 1, 0) : np.searchsorted(since, end)]
+        # Between two rows no host changes what it burns, but where a job changes its load.
+        if joules > float(among.max(initial=most[0])) * (end - begin) * (1 + 1e-6) + _JOULES:
+            yield Fault(f"{joules / (end - begin):g} W from {begin:g} s to {end:g} s, the cap is {among.max():g} W")
+
+
+def _caps(stated: str, origin: str) -> list[tuple[float, float]] | None:
+    """Return from when on, s, the cap is how many watts; None: its file is not there, or has another form."""
+    try:
+        return [(0.0, float(stated))]
+    except ValueError:
+        path, column = (Path(stated), "") if Path(stated).is_file() else (Path(stated.rpartition(":")[0]), stated)
+    try:
+        with path.open(newline="") as file:
+            names, *rows = [row for row in csv.reader(file) if row]
+        index = names.index(column.rpartition(":")[2]) if column else 1
+        return list(zip(_seconds([row[0] for row in rows], origin), (float(row[index]) for row in rows), strict=True))
+    except (OSError, ValueError, IndexError, TypeError):
+        return None
+
+
+def _seconds(moments: list[str], origin: str) -> list[float]:
+    try:
+        return [float(moment) for moment in moments]
+    except ValueError:
+        dates = [datetime.fromisoformat(moment) for moment in moments]
+        zero = datetime.fromisoformat(origin) if origin else dates[0]
+        return [(date - zero).total_seconds() for date in dates]

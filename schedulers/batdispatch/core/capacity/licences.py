@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from batdispatch.core.capacity.space import Space
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import POWER
 
 
 class LicensedCapacity(NamedTuple):
@@ -32,6 +33,9 @@ class LicensedSpace(Space[LicensedCapacity]):
 
     def _asked(self, job: Job) -> NDArray[np.int64]:
         return np.array(self.need(job).licences, dtype=np.int64)
+
+    def _taken(self, job: Job) -> NDArray[np.int64]:
+        return np.array(self.need(job).taken, dtype=np.int64)
 
     def whole(self) -> LicensedCapacity:
         return LicensedCapacity(self._inner.whole(), self._all)
@@ -77,10 +81,10 @@ class LicensedSpace(Space[LicensedCapacity]):
         return [job for job in self._inner.plausible(free.nodes, jobs) if (free.left >= self._asked(job)).all()]
 
     def take(self, free: LicensedCapacity, job: Job, allocation: Allocation) -> LicensedCapacity:
-        return LicensedCapacity(self._inner.take(free.nodes, job, allocation), free.left - self._asked(job))
+        return LicensedCapacity(self._inner.take(free.nodes, job, allocation), free.left - self._taken(job))
 
     def give(self, free: LicensedCapacity, job: Job, allocation: Allocation) -> LicensedCapacity:
-        return LicensedCapacity(self._inner.give(free.nodes, job, allocation), free.left + self._asked(job))
+        return LicensedCapacity(self._inner.give(free.nodes, job, allocation), free.left + self._taken(job))
 
     def meet(self, a: LicensedCapacity, b: LicensedCapacity) -> LicensedCapacity:
         return LicensedCapacity(self._inner.meet(a.nodes, b.nodes), np.minimum(a.left, b.left))
@@ -90,6 +94,11 @@ class LicensedSpace(Space[LicensedCapacity]):
 
     def only(self, free: LicensedCapacity, hosts: int) -> LicensedCapacity:
         return LicensedCapacity(self._inner.only(free.nodes, hosts), free.left)
+
+    def drawn(self, free: LicensedCapacity, power: int) -> LicensedCapacity:
+        """Return free capacity with less power, in mW."""
+        less = [power if name == POWER else 0 for name, _ in self.machine.licences]
+        return LicensedCapacity(free.nodes, free.left - np.array(less, dtype=np.int64))
 
     @property
     def pools(self) -> tuple[str, ...]:
@@ -102,4 +111,4 @@ class LicensedSpace(Space[LicensedCapacity]):
         return np.concatenate((self._inner.pooled_need(job), self._asked(job)))
 
     def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
-        return np.concatenate((self._inner.pooled_use(job, allocation), self._asked(job)))
+        return np.concatenate((self._inner.pooled_use(job, allocation), self._taken(job)))

@@ -11,7 +11,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.request import Amounts, Request
-from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.machine import POWER, Machine
 
 #: More units than any job has: how many units that need nothing a node can take.
 COUNTLESS = 2**31
@@ -30,7 +30,8 @@ class Need:
         per_host: how many units a wholly idle node holds, int64 [host]; None: one.
         hosts: mask of the hosts that may be used.
         sums: amounts of the whole machine below which the job surely does not fit, along the machine's axis.
-        licences: along the machine's licences.
+        licences: what must be free at the start, along the machine's licences.
+        taken: what the job takes of it.
         plain: True when only units and amounts restrict where the job goes.
     """
 
@@ -47,6 +48,7 @@ class Need:
         "plain",
         "request",
         "sums",
+        "taken",
         "units",
         "whole",
     )
@@ -75,8 +77,15 @@ class Need:
         self.least, self.most = request.nodes or (1, request.units)
         self.each = request.units_per_node or 0
         self._check(machine, machine.units_are_hosts(request))
-        self.licences = tuple(dict(request.licences).get(name, 0) for name, _ in machine.licences)
+        added, beside = request.power or (0, 0)
+        self.taken = self._licences(machine, added)
+        self.licences = self._licences(machine, added + beside) if beside else self.taken
         self.sums = self._sums(machine)
+
+    def _licences(self, machine: Machine, power: int) -> tuple[int, ...]:
+        """Return what is needed of each of the machine's licences; `power`: mW."""
+        amounts = {**dict(self.request.licences), POWER: power}
+        return tuple(amounts.get(name, 0) for name, _ in machine.licences)
 
     def _on_idle(self, machine: Machine) -> NDArray[np.int64]:
         """Return how many units each idle node holds, int64 [host]."""

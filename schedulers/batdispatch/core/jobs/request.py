@@ -90,6 +90,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
     #: Mask of the hosts that the site leaves to the job (`core.machine.site`); None: all. It is worked out for one
     #: machine when the job is submitted, and is neither read nor written.
     allowed: int | None = None
+    #: Power that the job adds, and that must be left beside it at its start, in mW; None: it is not counted. As with
+    #: `allowed`, this is worked out for one machine.
+    power: tuple[int, int] | None = None
     plain: bool = True
 
     def __post_init__(self) -> None:
@@ -103,6 +106,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
             or self.contiguous
             or self.licences
             or self.allowed is not None
+            or self.power is not None
         )
         msgspec.structs.force_setattr(self, "plain", not restricted)
 

@@ -7,7 +7,7 @@ awake. The simulator hears of the job when that has come. If a host goes away be
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
@@ -31,9 +31,9 @@ class Boots:
         #: Host that switches -> when it is expected to have done so, s.
         self._due: dict[int, float] = {}
 
-    def switch(self, host: int, seconds: float, now: float) -> None:
-        """Note that a host switches from now on, for some seconds; NaN: nobody knows for how many."""
-        self._due[host] = now if math.isnan(seconds) else now + seconds
+    def switch(self, hosts: Iterable[int], seconds: float, now: float) -> None:
+        """Note that hosts switch from now on, for some seconds; NaN: nobody knows for how many."""
+        self._due.update(dict.fromkeys(hosts, now if math.isnan(seconds) else now + seconds))
 
     def awake_at(self, hosts: int, now: float) -> float:
         """Return when all of some hosts can be awake, in seconds, if each is woken as soon as it can be."""

@@ -26,6 +26,7 @@ import msgspec
 from batdispatch.core.capacity.books import Snapshot, books_of
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.impossible import why_never
+from batdispatch.core.capacity.licences import LicensedSpace
 from batdispatch.core.capacity.space import CACHE_SIZE, Space
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
 from batdispatch.core.hosts import hostset
@@ -39,7 +40,7 @@ from batdispatch.core.line.boots import Boots
 from batdispatch.core.line.holds import Hold, beyond_own, hold_of
 from batdispatch.core.line.periods import Periods
 from batdispatch.core.line.roll import Roll
-from batdispatch.core.machine.host_states import HostState, HostStates
+from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.openings import Openings
 from batdispatch.core.machine.power import WATTS_PROPERTY
@@ -75,6 +76,7 @@ class Ledger:
         unavailable: mask of the hosts on which nothing may start, because they are away or, unless they are woken for
             jobs (`wake_for_jobs`), sleep or switch.
         states: power states of the hosts, once one was decided; None: none was, or the machine states no watts.
+        drawn: power that no job has taken and that is not free either, mW; see `draw`.
         boots: jobs that were started on hosts which have yet to wake up; None: only hosts that compute are free.
         epoch: counts the events that changed capacity, starts excepted; a plan made at an equal count still holds.
         plain: True as long as every job submitted has a plain request, so that counting hosts suffices.
@@ -132,6 +134,7 @@ class Ledger:
         #: The same as a value of `space`; None: not worked out yet.
         self._free: Any = None
         self._storages = Storages(begins.machine)
+        self.drawn = 0
         #: Jobs that were to be killed, by id; the answer may come after their end.
         self._killed: set[str] = set()
         #: Id of each job with an amended walltime that is not over -> the walltime that the simulator enforces.
@@ -419,16 +422,15 @@ class Ledger:
         """
         self.check_hosts(event.hosts, f"in state {event.state!r}")
         states = self.states
-        for host in () if states is None else event.hosts.ids:
-            assert states is not None
-            if str(states.target(host)) != event.state:
-                raise _contradiction(
-                    event.time,
-                    f"{self._host(host)} was reported in power state {event.state}, expected {states.target(host)}, "
-                    "which was decided",
-                )
-            if states.of(host) in (HostState.FALLING, HostState.RISING):
-                states.end(host)
+        if states is not None:
+            for host in event.hosts.ids:
+                if str(states.target(host)) != event.state:
+                    raise _contradiction(
+                        event.time,
+                        f"{self._host(host)} was reported in power state {event.state}, expected "
+                        f"{states.target(host)}, which was decided",
+                    )
+            states.end(hostset.ids(event.hosts.mask & (states.falling | states.rising)))
         if self.boots is None:
             self._shut()
         else:
@@ -715,9 +717,15 @@ class Ledger:
                 )
 
     def amend(
-        self, job: Job, *, walltime: float | None = None, submission: float | None = None, rank: int | None = None
+        self,
+        job: Job,
+        *,
+        walltime: float | None = None,
+        submission: float | None = None,
+        rank: int | None = None,
+        request: Request | None = None,
     ) -> Job:
-        """Put a waiting job with another walltime, submission time or rank in the place of a job, and return it.
+        """Put a waiting job with another walltime, submission time, rank or request in its place, and return it.
 
         For layers: what is planned with may differ from what the simulator enforces, and a further attempt may keep the
         place in the queue that the job had. The job that was submitted stays as it is.
@@ -732,7 +740,9 @@ class Ledger:
             job,
             walltime=job.walltime if walltime is None else walltime,
             submission=job.submission if submission is None else submission,
+            request=job.request if request is None else request,
         )
+        self.plain &= changed.request.plain
         self.queue[job.id] = changed
         return changed
 
@@ -903,11 +913,11 @@ class Ledger:
             problem = self.states.refusal(hosts.mask, state, busy, self._away)
             if problem is not None:
                 raise self._refusal(problem)
-            for host in hosts.ids:
-                virtual = self.states.begin(host, int(state))
+            for group in self.states.alike(hosts.ids):
+                virtual = self.states.begin(group, int(state))
                 virtual_states.add(virtual is not None)
                 if self.boots is not None and virtual is not None:
-                    self.boots.switch(host, 1 / self.states.powers[host].states[virtual].speed, self.now)
+                    self.boots.switch(group, 1 / self.states.powers[group[0]].states[virtual].speed, self.now)
             if self.boots is None:
                 self._shut()
         switched = None if len(virtual_states) > 1 else True in virtual_states
@@ -938,6 +948,37 @@ class Ledger:
         assert self.boots is not None, "hosts are woken for jobs"
         for group, state in self.boots.groups(hosts, awake=False):
             self.set_state(group, state)
+
+    def cap_power(self, power: int) -> None:
+        """Let jobs share an amount of power, in mW (`Request.power`), from now on; before any job has come."""
+        self.machine = self.machine.capped(power)
+        self.space = space_of(self.machine)
+        self._books = books_of(self.space)
+        self._idle = self._books.whole()
+        self._changed()
+
+    def draw(self, power: int) -> None:
+        """Note how much of that power is drawn by no job, in mW. Needs `cap_power`."""
+        if power != self.drawn:
+            assert isinstance(self.space, LicensedSpace), "power is shared"
+            self._idle = self.space.drawn(self._idle, power - self.drawn)
+            self.drawn = power
+            self._changed()
+
+    def reconsider(self) -> None:
+        """Let no plan hold that was made before: what waiting jobs ask for has changed."""
+        self._changed()
+
+    def keep_back(self, job: Job) -> None:
+        """Let no dispatcher see a waiting job until `bring_back`."""
+        del self.queue[job.id]
+        self.roll.withhold(job)
+
+    def bring_back(self, job: Job) -> None:
+        """Let a job wait again, in the order of arrival, that was kept back."""
+        self.roll.show(job.id)
+        self.queue[job.id] = job
+        self._sort_queue()
 
     def query_energy(self) -> None:
         """Ask for the energy consumed so far (needs Batsim's energy option)."""
@@ -1072,6 +1113,9 @@ class Ledger:
                 if part is not None:
                     assert space.lacking(idle, job, part) is None, f"{hold} is beyond capacity"
                     idle = space.take(idle, job, part)
+        if self.drawn:
+            assert isinstance(space, LicensedSpace), "power is shared"
+            idle = space.drawn(idle, self.drawn)
         assert space.same(idle, self._books.value(self._idle)), "what is idle does not add up"
         assert space.same(self.free, space.only(idle, ~self.unavailable)), "what is free does not add up"
         for job_id in roll.parents:

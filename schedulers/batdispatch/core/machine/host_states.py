@@ -19,7 +19,7 @@ state           what holds                               what ends it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cached_property
 
@@ -164,32 +164,44 @@ class HostStates:
         }
         return f"host {host} ({self._machine.hosts[host].name}) cannot compute now: it {doing[self.of(host)]}"
 
-    def begin(self, host: int, state: int) -> int | None:
-        """Set a host to a power state; return the virtual one that it goes through, or None: it is there at once."""
-        power, now, bit = self.powers[host], self.pstates[host], 1 << host
+    def alike(self, hosts: Iterable[int]) -> list[list[int]]:
+        """Return hosts in groups of those with the same power states that are in the same one."""
+        groups: dict[tuple[int, int], list[int]] = {}
+        powers, pstates = self.powers, self.pstates
+        for host in hosts:
+            groups.setdefault((id(powers[host]), pstates[host]), []).append(host)
+        return list(groups.values())
+
+    def begin(self, hosts: Sequence[int], state: int) -> int | None:
+        """Set hosts that are alike to a power state.
+
+        Return the virtual one that they go through, or None: they are there at once.
+        """
+        power, now, mask = self.powers[hosts[0]], self.pstates[hosts[0]], hostset.mask_of(hosts)
+        passed = None
         if state in power.sleeps:
-            self.falling |= bit
+            self.falling |= mask
             passed = power.sleeps[state][0]
         elif now in power.sleeps:
-            self.asleep &= ~bit
-            self.from_start &= ~bit
-            self.rising |= bit
+            self.asleep &= ~mask
+            self.from_start &= ~mask
+            self.rising |= mask
             passed = power.sleeps[now][1]
-        else:
-            self.pstates[host] = state
-            return None
-        self._targets[host] = state
-        self.pstates[host] = passed
+        if passed is not None:
+            self._targets.update(dict.fromkeys(hosts, state))
+        for host in hosts:
+            self.pstates[host] = state if passed is None else passed
         return passed
 
-    def end(self, host: int) -> None:
-        """Let a host that switches be in its new power state."""
-        bit, state = 1 << host, self._targets.pop(host)
-        self.pstates[host] = state
-        if self.falling & bit:
-            self.falling &= ~bit
-            self.asleep |= bit
-        self.rising &= ~bit
+    def end(self, hosts: Iterable[int]) -> None:
+        """Let hosts that switch be in their new power states."""
+        there = 0
+        for host in hosts:
+            self.pstates[host] = self._targets.pop(host)
+            there |= 1 << host
+        self.asleep |= self.falling & there
+        self.falling &= ~there
+        self.rising &= ~there
 
     def targets(self, hosts: int) -> Iterator[tuple[int, int]]:
         """Yield each of some hosts with the power state that it is in, or will be in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ COORDINATES_PROPERTY = "coordinates"
 LICENCES_PROPERTY = "licences"
 #: Says how gladly a host is left alone: Slurm's ``Weight``, a whole number.
 WEIGHT_PROPERTY = "weight"
+#: What a cap on power leaves to jobs, in mW, among the licences; no platform can state it, as it has a space.
+POWER = "mW of power"
 #: Largest machine-wide amount of a resource, so that sums stay exact in 64 bits.
 MAX_TOTAL = 2**62
 #: The only resource of a machine whose hosts state no capacity.
@@ -185,6 +188,12 @@ class Machine:
         properties = {} if capacity is None else {CAPACITY_PROPERTY: capacity}
         width = len(str(max(count - 1, 0)))
         return cls([Host(id=i, name=f"n{i:0{width}d}", properties=properties) for i in range(count)])
+
+    def capped(self, power: int) -> Machine:
+        """Return this machine with an amount of power that jobs share, in mW."""
+        capped = copy(self)
+        capped.licences = tuple(sorted({**dict(self.licences), POWER: power}.items()))
+        return capped
 
     @cached_property
     def powers(self) -> tuple[HostPower, ...]:

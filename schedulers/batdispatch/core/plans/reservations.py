@@ -247,8 +247,17 @@ class Reservations:
     def delay(self, job_id: str, start: float) -> None:
         """Note that a job which has its hosts begins to run at `start` only, in seconds: they have to wake up."""
         kept = self.held[job_id]
-        self.held[job_id] = kept._replace(start=start, cut=kept.cut + start - kept.start)
+        kept = kept._replace(start=start, cut=kept.cut + start - kept.start)
+        allocation, end = kept.place.allocation, kept.expected_end
+        if not self._pooled and self.timeline.free_until(kept.job, allocation, kept.end, end) == end:
+            # Nobody is in the way.
+            self.timeline.reserve(kept.job, allocation, kept.end, end)
+            self.held[job_id] = kept.whole()
+            return
+        # At once: what is planned next, in the same decision, must not count on an earlier end.
+        self.held[job_id] = kept
         self._unsettled = True
+        self.settle()
 
     def hold(self, job: Job, place: Place, end: float) -> None:
         """Note that a job starts now outside the plan and is expected to end at `end`, in seconds."""

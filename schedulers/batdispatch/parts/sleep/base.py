@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import msgspec
 
 from batdispatch.core.line import registry
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Part
+from batdispatch.core.machine.series import Series
 
 #: Entry-point group in which a package announces its sleep rules.
 GROUP = "batdispatch.sleeps"
@@ -25,6 +27,8 @@ class IdleHosts(msgspec.Struct, frozen=True, kw_only=True):
     most: int
     #: The cluster; a rule only looks at it.
     ledger: Ledger
+    #: What a kilowatt-hour costs; None: the layer was given no price.
+    price: Series | None = None
 
     def highest(self, count: int) -> int:
         """Return the mask of the `count` hosts of `hosts` with the highest ids: most placements take low ids first."""
@@ -35,7 +39,13 @@ class IdleHosts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SleepRule(Part, ABC):
-    """Says which idle hosts go to sleep; asked after each decision, if there are any that may."""
+    """Says which idle hosts go to sleep; asked after each decision, if there are any that may.
+
+    Attributes:
+        needs_price: whether it looks at the price; it is then asked when that changes, too.
+    """
+
+    needs_price: ClassVar[bool] = False
 
     @abstractmethod
     def choose(self, idle: IdleHosts) -> int:

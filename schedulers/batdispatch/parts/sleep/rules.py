@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from batdispatch.core.line.options import Options
+from batdispatch.core.plans.means import ExponentialMean
 from batdispatch.parts.sleep.base import IdleHosts, SleepRule
 
 
@@ -25,3 +31,28 @@ class Quiet(SleepRule):
 
     def choose(self, idle: IdleHosts) -> int:
         return 0 if idle.ledger.queue else idle.highest(idle.most)
+
+
+class DearOptions(Options, frozen=True, kw_only=True):
+    """Options of the sleep rule that looks at the price.
+
+    memory: Take the mean over about this many seconds: what was longer ago counts by less and less.
+    """
+
+    memory: Annotated[float, msgspec.Meta(gt=0, le=1e9)] = 86_400.0
+
+
+class Dear(SleepRule):
+    """Lets idle hosts sleep only while the price is above its exponential mean.
+
+    Typical use: where hosts switch too seldom to be worth it at any other time.
+    """
+
+    options_type: ClassVar[type[Options]] = DearOptions
+    needs_price = True
+
+    def choose(self, idle: IdleHosts) -> int:
+        price, now = idle.price, idle.ledger.now
+        assert price is not None, "the layer sees to it"
+        dear = price.at(now) > ExponentialMean.of(price, self.options.memory).at(now)
+        return idle.highest(idle.most) if dear else 0

@@ -1,0 +1,84 @@
+"""Jobs that are kept back for cheaper hours, for as long as they may wait."""
+
+from __future__ import annotations
+
+import heapq
+import math
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.series import Series
+from batdispatch.parts.prediction import Predictions
+from batdispatch.parts.start import Flexibility, make_start
+
+
+class CheapHours:
+    """The jobs that are kept back, and until when."""
+
+    def __init__(self, price: Series, rule: str, slack: str, predictions: Predictions) -> None:
+        """Take what a kilowatt-hour costs, the name of a start rule, how long jobs may wait, and predictions.
+
+        Args:
+            price: per kWh.
+            rule: with options in brackets.
+            slack: seconds, or the field of a job that says them; a job without it may not wait.
+            predictions: of how long jobs run.
+        """
+        self._price, self._rule, self.predictions = price, make_start(rule), predictions
+        self._slack: float | str = slack if not _is_number(slack) else float(slack)
+        #: (until when, rank, job), and how many there were in all.
+        self._back: list[tuple[float, int, Job]] = []
+        self.count = 0
+
+    def slack_of(self, job: Job) -> float:
+        """Return how long a job may be kept back, in s.
+
+        Raises:
+            InputError: its field is no number of seconds.
+        """
+        slack = self._slack if isinstance(self._slack, float) else job.extra.get(self._slack, 0.0)
+        if isinstance(slack, bool) or not isinstance(slack, int | float) or not 0 <= slack < math.inf:
+            raise InputError(
+                f"found {slack!r}, expected the seconds that it may wait", place=f"job {job.id}, field {self._slack!r}"
+            )
+        return float(slack)
+
+    def keep(self, ledger: Ledger, job: Job) -> bool:
+        """Keep a job back that has come, if its rule says so; return whether it is kept back."""
+        until = self.until(job, ledger.now)
+        if until <= ledger.now:
+            return False
+        heapq.heappush(self._back, (until, ledger.rank(job), job))
+        self.count += 1
+        ledger.keep_back(job)
+        return True
+
+    def until(self, job: Job, now: float) -> float:
+        """Return until when a job is kept back that comes now; times are in s."""
+        slack = self.slack_of(job)
+        if not slack or job.parent:
+            return now
+        expected = self.predictions.of(job)
+        length = expected if expected < math.inf else 0.0
+        wait = Flexibility(job=job, now=now, latest=now + slack, length=length, price=self._price)
+        return min(max(self._rule.choose(wait), now), wait.latest)
+
+    def due(self, now: float) -> list[Job]:
+        """Take out and return the jobs whose time has come."""
+        due = []
+        while self._back and self._back[0][0] <= now:
+            due.append(heapq.heappop(self._back)[2])
+        return due
+
+    def next_due(self) -> float:
+        """Return when the next job's time has come, in s, or infinity."""
+        return self._back[0][0] if self._back else math.inf
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,237 @@
+"""A cap on power: how much of it each job takes, and what hosts that switch draw beside.
+
+What hosts burn at any moment is counted as the sum of three:
+
+1. *Rest.* Each host counts, always, with the most that it burns without a job: idle, or asleep.
+2. *Jobs.* A job counts, from its decision to its end, with what its hosts burn beyond that: all that they can, or what
+   a field of the job says. What the cap leaves beyond the rest is a resource that jobs share (`Ledger.cap_power`), so
+   that every dispatcher plans with it.
+3. *Draw.* A host that falls asleep or wakes up may burn more than that. So much is drawn from the same resource until
+   it has switched (`Ledger.draw`). A job takes what it would need if all its hosts had to wake up, and gives the rest
+   back as soon as it is started.
+
+Where the cap changes over time, a job must leave as much power beside it as the cap falls before the job ends, by its
+walltime. So what a waiting job asks for changes as time goes by, and it is shown anew.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.hosts import hostset
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.hindsight import Reason
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.host_states import HostStates
+from batdispatch.core.machine.machine import POWER, Machine
+from batdispatch.core.machine.power import HostPower
+from batdispatch.core.machine.series import Series
+
+#: mW in a watt. Demands are rounded up, what there is is rounded down.
+_MILLI = 1000
+#: Seconds by which a job may start, switch or end later than it was decided.
+LATE = 1.0
+
+
+class PowerCap:
+    """A cap, and what jobs and hosts count under it. Powers are in mW but where they are said to be watts."""
+
+    def __init__(self, cap: Series, field: str) -> None:
+        """Take a cap, in watts, and the field of a job with the watts of its hosts; empty: all that they can burn."""
+        # What is exact in mW stays so.
+        self._cap = Series(cap.times, [math.floor(round(watts * _MILLI, 6)) for watts in cap.values])
+        self._field = field
+        self._most = max(self._cap.values)
+        #: Whether it changes over time.
+        self.changes = len(set(self._cap.values)) > 1
+        #: (when what it asks for changes, id) of waiting jobs.
+        self._changes: list[tuple[float, str]] = []
+
+    def begin(self, ledger: Ledger, *, sleeps: bool) -> None:
+        """Share the power that the cap leaves beyond the rest; `sleeps`: whether hosts may sleep.
+
+        Raises:
+            InputError: a host states no watts, or the cap is lower than what all hosts burn at rest.
+        """
+        self.measure(ledger.machine, sleeps=sleeps)
+        if sleeps and ledger.states is not None:
+            self._delay = ledger.states.longest_wake
+        ledger.cap_power(int(self._most) - self._base)
+
+    def measure(self, machine: Machine, *, sleeps: bool) -> None:
+        """Work out what hosts burn.
+
+        Raises:
+            InputError: as `begin`.
+        """
+        self._at_rest = [_milliwatts(_rest(power)) for power in machine.powers]
+        base = sum(self._at_rest)
+        low = min(self._cap.values)
+        if low < base:
+            at = self._cap.times[self._cap.values.index(low)]
+            when = f" from {at:g} s on" if len(self._cap.values) > 1 else ""
+            raise InputError(
+                f"dispatcher powered: cap={low / _MILLI:g} W{when} is below the {base / _MILLI:g} W that all hosts "
+                "burn at rest (idle, or asleep), expected at least these"
+            )
+        self._base = base
+        compute = hostset.ids(machine.compute)
+        self._per_unit = max(_unit_power(machine, host) for host in compute)
+        self._least_rest = min(self._at_rest[host] for host in compute)
+        self._switching = max(self.beyond_rest(machine.powers, host) for host in compute) if sleeps else 0
+        self._delay = 0.0
+
+    def beyond_rest(self, powers: tuple[HostPower, ...], host: int) -> int:
+        """Return how much more than at rest a host burns at most while it falls asleep or wakes up."""
+        power = powers[host]
+        ways = [power.switch_watts(virtual) for virtual in power.virtual]
+        return max(_milliwatts(max(ways, default=0.0)) - self._at_rest[host], 0)
+
+    # ------------------------------------------------------------------ jobs
+
+    def added(self, job: Job) -> int:
+        """Return what a job counts with.
+
+        Raises:
+            InputError: the field that is to say it is no number of watts.
+        """
+        if not self._field:
+            return job.request.units * self._per_unit
+        watts = job.extra.get(self._field)
+        if isinstance(watts, bool) or not isinstance(watts, int | float) or not 0 <= watts < math.inf:
+            raise InputError(
+                f"found {watts!r}, expected the watts of its hosts in all", place=f"job {job.id}, field {self._field!r}"
+            )
+        # On shared nodes it may be alone on none of them: what others leave idle is counted at rest already.
+        return max(_milliwatts(watts) - (job.request.units * self._least_rest if not job.request.per_unit else 0), 0)
+
+    def why_never(self, job: Job, now: float) -> str:
+        """Return why a job can never start under the cap from now on, or an empty text."""
+        needed = self._base + self.added(job) + self._switch_power(job)
+        if self._cap.first_window(self._length(job), needed, now) < math.inf:
+            return ""
+        return f"needs {needed / _MILLI:g} W with all hosts at rest, for {job.walltime:g} s: the cap never leaves that"
+
+    def why_waits(self, job: Job, now: float, running: Iterable[Job]) -> Reason | None:
+        """Return why the cap keeps a job from starting beside those that run; None: it does not."""
+        counted = sum(self.added(other) for other in running)
+        cap = int(self._cap.least(now, now + self._length(job)))
+        needed = self.added(job) + self._switch_power(job)
+        if self._base + counted + needed <= cap:
+            return None
+        watts = [f"{power / _MILLI:g} W" for power in (needed, max(cap - self._base - counted, 0), cap)]
+        return Reason(
+            "the cap on power left too little",
+            f"it adds {watts[0]}, and {watts[1]} were left of {watts[2]}",
+        )
+
+    def _switch_power(self, job: Job) -> int:
+        return max(job.request.units * self._switching - self.added(job), 0)
+
+    def _length(self, job: Job) -> float:
+        return job.walltime + self._delay + LATE
+
+    def shown(self, ledger: Ledger, job: Job) -> Job:
+        """Return a waiting job as it asks for power now."""
+        now, until = ledger.now, ledger.now + self._length(job)
+        falls = int(self._most - self._cap.least(now, until))
+        change = min(self._cap.next_change(now), self._cap.next_change(until) - self._length(job))
+        if change < math.inf:
+            heapq.heappush(self._changes, (change, job.id))
+        power = self.added(job) + self._switch_power(job), falls
+        if power == job.request.power:
+            return job
+        return ledger.amend(job, request=msgspec.structs.replace(job.request, power=power))
+
+    def refresh(self, ledger: Ledger, turn: Callable[[Job, Job | None], None]) -> None:
+        """Show the waiting jobs anew whose demand has changed, and reject those that can never start by now.
+
+        `turn(before, after)` is told of each.
+        """
+        due = list[str]()
+        while self._changes and self._changes[0][0] <= ledger.now:
+            due.append(heapq.heappop(self._changes)[1])
+        for job_id in dict.fromkeys(due):
+            before = ledger.queue.get(job_id)
+            if before is None:
+                continue
+            reason = self.why_never(before, ledger.now)
+            if reason:
+                turn(before, None)
+                ledger.reject(before, reason)
+                continue
+            after = self.shown(ledger, before)
+            if after is not before:
+                turn(before, after)
+                ledger.reconsider()
+
+    def look_again(self, job: Job, now: float) -> None:
+        """Look at a job at the next `refresh`, which may have been shown some time ago."""
+        heapq.heappush(self._changes, (now, job.id))
+
+    def next_change(self, now: float) -> float:
+        """Return when the cap changes next, in s, or infinity."""
+        return self._cap.next_change(now)
+
+    # ------------------------------------------------------------------ hosts that switch
+
+    def draw(self, ledger: Ledger) -> bool:
+        """Draw what hosts that switch burn beyond the rest and their jobs; return whether that is less than before.
+
+        A job takes what waking its hosts may burn. What it does not need of that is given back here: it is drawn less.
+        """
+        states, boots = ledger.states, ledger.boots
+        if not self._switching or states is None or boots is None:
+            return False
+        before, alone = ledger.drawn, states.falling | states.rising
+        drawn = -sum(self._switch_power(stay.job) for stay in ledger.running.values())
+        for execute in boots.waiting.values():
+            hosts = execute.allocation.mask & states.away
+            alone &= ~hosts
+            drawn += max(self._sum(states, hosts) - self.added(ledger.running[execute.job_id].job), 0)
+        ledger.draw(drawn + self._sum(states, alone))
+        return ledger.drawn < before
+
+    def _sum(self, states: HostStates, hosts: int) -> int:
+        powers = tuple(states.powers)
+        return sum(self.beyond_rest(powers, host) for host in hostset.ids(hosts))
+
+    def affordable(self, ledger: Ledger, hosts: int) -> int:
+        """Return those of some hosts that can switch now without exceeding the cap; both are masks."""
+        assert ledger.states is not None, "hosts sleep"
+        left = self._left(ledger)
+        powers, may = tuple(ledger.states.powers), 0
+        for host in hostset.ids(hosts):
+            left -= self.beyond_rest(powers, host)
+            if left < 0:
+                break
+            may |= 1 << host
+        return may
+
+    def _left(self, ledger: Ledger) -> int:
+        """Return how much power is left for the time that hosts take to switch."""
+        pools = dict(zip(ledger.space.pools, ledger.space.pooled(ledger.free).tolist(), strict=True))
+        falls = int(self._most - self._cap.least(ledger.now, ledger.now + self._delay + LATE))
+        return int(pools[POWER]) - falls
+
+
+def _milliwatts(watts: float) -> int:
+    # What is exact in mW stays so.
+    return math.ceil(round(watts * _MILLI, 6))
+
+
+def _rest(power: HostPower) -> float:
+    """Return the most that a host burns without a job and without switching, in watts."""
+    return max(power.watts(state, 0.0) for state in (power.usual, power.start, *power.sleeps))
+
+
+def _unit_power(machine: Machine, host: int) -> int:
+    """Return how much more than at rest a host burns at most with one unit of a job."""
+    power = machine.powers[host]
+    share = 1.0 if machine.exclusive else 1.0 / power.cores
+    return max(_milliwatts(power.watts(power.usual, share)) - _milliwatts(_rest(power)), 0)

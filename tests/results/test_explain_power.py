@@ -1,0 +1,32 @@
+"""explain-wait of jobs that wait for power, or for a cheaper hour."""
+
+from pathlib import Path
+
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
+from command_line import call
+from recorded_energy import ENERGY
+from workloads_of_cases import write_workload
+
+
+def explained(folder: Path, options: str, job: str) -> str:
+    jobs = [{"id": str(n), "subtime": n, "walltime": 100, "res": 2, "profile": "p"} for n in range(3)]
+    workload = write_workload(folder / "w.json", jobs, {"p": {"type": "delay", "delay": 100}}, 8)
+    platform = ENERGY / "platforms" / "homo8.xml"
+    spec = RunSpec(platform=str(platform), workload=str(workload), dispatcher=f"powered[dispatcher=easy,{options}]")
+    execute(spec, folder / "run")
+    return call("explain-wait", folder / "run", job).output
+
+
+def test_a_job_that_waits_for_power(tmp_path: Path) -> None:
+    """8 hosts burn 800 W idle, and each job 200 W more: two jobs fit under 1,200 W, and job 2 is the third."""
+    said = explained(tmp_path, "cap=1200", "2")
+    assert "the cap on power left too little" in said
+    assert "it adds 200 W, and 0 W were left of 1200 W" in said
+
+
+def test_a_job_that_waits_for_a_cheaper_hour(tmp_path: Path) -> None:
+    (tmp_path / "price.csv").write_text("time,price\n0,9\n500,1\n")
+    said = explained(tmp_path, f"price={tmp_path / 'price.csv'}:price,slack=600", "1")
+    assert "it was kept back for a cheaper hour" in said
+    assert "until 500 s" in said

@@ -1,0 +1,35 @@
+"""Dispatchers under `powered`, at random."""
+
+import os
+
+from hypothesis import settings
+
+from batdispatch.core.line import dispatcher as dispatchers
+from batdispatch.core.line import registry
+from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.records import EngineOptions
+from batdispatch.parts import sleep
+from simulating import Result, Task, simulate
+
+NAMES = [name for name in registry.names(dispatchers.GROUP) if name not in ("powered", "resizing", "dmr")]
+#: Sleep rules that need no price.
+RULES = [name for name in registry.names(sleep.GROUP) if name != "dear"]
+#: Options that keep a solver short.
+INSIDE = {
+    "pcp19": "pcp19[work=0.02]",
+    "pcp20": "pcp20[work=0.02]",
+    "hcp19": "hcp19[work=0.02]",
+    "aucsched": "aucsched[work=0.02]",
+    "attempts": "attempts[dispatcher=conservative]",
+}
+quick = settings(max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "4")))
+
+
+def stochastic(name: str) -> bool:
+    return "speculate" in dispatchers.find(name).options_type.__struct_fields__
+
+
+def run(name: str, options: str, machine: Machine, tasks: list[Task], **others: object) -> Result:
+    engine = EngineOptions(dynamic_jobs=dispatchers.find(name).registers_jobs, energy="exact")
+    text = f"powered[dispatcher={INSIDE.get(name, name)},{options}]"
+    return simulate(machine, tasks, text, engine=engine, **others)  # type: ignore[arg-type]
