@@ -16,7 +16,7 @@ from batdispatch.inputs.platforms.generate import flat
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.model import Window
 from batdispatch.inputs.workloads.writer import write_workload
-from batdispatch.report.answer import answer
+from batdispatch.report.opening import opening
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import read_result, read_runs
 from batdispatch.results.starvation import NO_EASY, starved_beside
@@ -116,7 +116,7 @@ def test_the_command_the_page_and_python_count_alike(inputs: Path, tmp_path: Pat
 def test_a_verdict_says_that_no_simple_ordering_stood_beside(inputs: Path, tmp_path: Path) -> None:
     for name in ("easy", "filler"):
         batdispatch.run(inputs / "w.json", name, platform=inputs / "flat.xml", out=tmp_path / name, record=False)
-    found = answer(read_runs([tmp_path / "easy", tmp_path / "filler"]))
+    found = opening(read_runs([tmp_path / "easy", tmp_path / "filler"]))
     assert found is not None
     assert found.text.partition("The price")[2].count(". No simple ordering stood beside it. Replicates") == 1
 

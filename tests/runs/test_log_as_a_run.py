@@ -28,6 +28,12 @@ def test_the_log_is_a_column_and_a_folder(tmp_path: Path) -> None:
     audited = CliRunner().invoke(cli, ["check", "--replay", "never", str(out)])
     assert audited.exit_code == 0, audited.output
     assert "the-log" not in audited.output
+    page = (out / "report" / "index.html").read_text()
+    # It is held to be no simulation, and does not make those beside it incomparable.
+    assert "the-log is no simulation" in page
+    assert "under fcfs" in page.partition('class="answer"')[2].partition("</p>")[0]
+    assert "do not compare" not in page
+    assert "made on different machines" not in page
 
 
 SWF = "".join(f"{row} {row} {wait} 50 {size} -1 -1 {size} 100 -1 1 1 1 1 1 -1 -1 -1\n" for row, wait, size in

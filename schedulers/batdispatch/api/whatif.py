@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -23,8 +24,8 @@ from batdispatch.runs.listener import Listener
 if TYPE_CHECKING:
     from batdispatch.report.whatif import WhatIf
 
-#: Name of the page.
-PAGE = "whatif.html"
+#: Names of the page, and of that of the runs.
+PAGE, RUNS_PAGE = "whatif.html", "runs.html"
 
 
 class Answers(Folder):
@@ -172,7 +173,9 @@ def _answers(
     anyway: bool,
 ) -> Answers:
     extras.check("report", "the report")
+    from batdispatch.report.page import render
     from batdispatch.report.whatif import page_of
+    from batdispatch.results.runs import read_runs
     from batdispatch.runs.whatif import what_if
 
     found = what_if(
@@ -187,5 +190,7 @@ def _answers(
         listener=call.listener,
     )
     page = call.folder / PAGE
-    write_whole(page, page_of(found, rerun=words, node_hour=node_price).encode())
+    runs = [replace(run, label=one.label) for run, one in zip(read_runs(found.folders), found.variants, strict=True)]
+    write_whole(call.folder / RUNS_PAGE, render(runs, explain=False, printed=False).encode())
+    write_whole(page, page_of(found, runs=RUNS_PAGE, rerun=words, node_hour=node_price).encode())
     return Answers(call.folder, found, page, node_price, call.keep)

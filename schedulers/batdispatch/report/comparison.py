@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,8 @@ from batdispatch.core.line.hindsight import name_list
 from batdispatch.results.metrics.attempts import DESCRIPTIONS, SCALES, attempt_metrics
 from batdispatch.results.metrics.compute import STARVATION, describe
 from batdispatch.results.metrics.rows import Row, metric_row
-from batdispatch.results.numbers import number
-from batdispatch.results.runs import Run
+from batdispatch.results.numbers import amount, number
+from batdispatch.results.runs import THE_LOG, Run
 from batdispatch.results.starvation import easy_among
 
 #: The metrics of the table one sees first; the others follow further down.
@@ -134,7 +134,10 @@ def inputs(runs: Sequence[Run]) -> list[Fact]:
         fact("platform", lambda run: run.result.platform.path),
         fact("platform SHA-256", lambda run: run.result.platform.sha256),
         fact("compute hosts", lambda run: run.hosts),
-        fact("resources", lambda run: _amounts(run.result.platform.resources)),
+        fact(
+            "resources",
+            lambda run: ", ".join(amount(value, name) for name, value in run.result.platform.resources.items()),
+        ),
         fact("master host", lambda run: run.result.platform.master),
         fact("workload", lambda run: run.result.workload.path),
         fact("workload SHA-256", lambda run: run.result.workload.sha256),
@@ -143,13 +146,20 @@ def inputs(runs: Sequence[Run]) -> list[Fact]:
     return [each for each in facts if any(each.values)]
 
 
-def _amounts(resources: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {number(amount)}" for name, amount in resources.items())
+def simulated(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that are simulations: not the log that stands beside them, unless it stands alone."""
+    return [run for run in runs if run.folder.name != THE_LOG] or list(runs)
 
 
-def warnings(runs: Sequence[Run]) -> list[str]:
+def warnings(every: Sequence[Run]) -> list[str]:
     """Return why the runs may not be comparable or trustworthy, one sentence each."""
-    found = []
+    runs = simulated(every)
+    found = [
+        f"{run.label} is no simulation: it is what the log says of these jobs. The site may have had outages and rules "
+        "that are not simulated, and jobs whose limits were extended."
+        for run in every
+        if run not in runs
+    ]
     by_name = {fact.name: fact for fact in inputs(runs)}
 
     def differs(*names: str) -> bool:

@@ -11,17 +11,17 @@ from typing import Any
 
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import comparison, style
-from batdispatch.report.answer import answer
 from batdispatch.report.curves import in_panels
 from batdispatch.report.explore.section import explorer
 from batdispatch.report.html import breakable, page_text
 from batdispatch.report.losses import Losses, begin_losses
 from batdispatch.report.maps import atlases
+from batdispatch.report.opening import opening
 from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
 from batdispatch.report.plan_tables import solved_plans
 from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
-from batdispatch.results.numbers import duration, durations, number
+from batdispatch.results.numbers import amount, duration, durations, number
 from batdispatch.results.runs import Run, display_name, read_runs
 from batdispatch.results.sites import Sites
 from batdispatch.results.starvation import NO_EASY, beside_easy
@@ -49,6 +49,7 @@ def write_report(
     *,
     title: str | None = None,
     explain: bool = True,
+    printed: bool = True,
     workers: Executor | None = None,
 ) -> Path:
     """Compare runs in one HTML page that needs nothing but itself, and return its path.
@@ -60,12 +61,13 @@ def write_report(
         out: the page, or a folder that exists, which then gets an index.html.
         title: its heading.
         explain: whether to say where a dispatcher loses, for which recorded decisions are gone through.
+        printed: whether curves, charts and maps are drawn for paper and for browsers without scripts, too.
         workers: who goes through these while the pictures are drawn; None: this process does, one after the other.
 
     Raises:
         InputError: a folder is no run, or a file in it is malformed; nothing is written.
     """
-    return write_page(render(read_runs(run_dirs), title=title, explain=explain, workers=workers), out)
+    return write_page(render(read_runs(run_dirs), title=title, explain=explain, printed=printed, workers=workers), out)
 
 
 def write_page(page: str, out: Path) -> Path:
@@ -77,7 +79,12 @@ def write_page(page: str, out: Path) -> Path:
 
 
 def render(
-    runs: Sequence[Run], *, title: str | None = None, explain: bool = True, workers: Executor | None = None
+    runs: Sequence[Run],
+    *,
+    title: str | None = None,
+    explain: bool = True,
+    printed: bool = True,
+    workers: Executor | None = None,
 ) -> str:
     """Return the page that compares some runs; the arguments are those of `write_report`."""
     runs = beside_easy(
@@ -88,16 +95,16 @@ def render(
     shared, chart_note = shared_runs(runs, sites)
     if len(runs) > MAX_CHARTS:
         chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
-    maps, map_note = atlases(runs, sites, *extent([run.sample for run in runs]))
+    maps, map_note = atlases(runs, sites, *extent([run.sample for run in runs])) if printed else ([], "")
     facts = comparison.inputs(runs)
-    curves, drawn = compared_curves(runs, shared), charts(runs, shared)
+    curves, drawn = (compared_curves(runs, shared), charts(runs, shared)) if printed else ([], [])
     # Only now: workers go through the recordings while the pictures are drawn.
     lost = without_prefix(losses(), runs)
     return page_text(
         "report.html.j2",
         title=title or _title(runs),
         lead=_lead(runs),
-        answer=answer(runs),
+        opening=opening(runs),
         warnings=comparison.warnings(runs),
         many=len(runs) > 1,
         crowd=len(runs) > MAX_WHOLE or (len(runs) > 1 and bool(maps)),
@@ -149,7 +156,7 @@ def _title(runs: Sequence[Run]) -> str:
     names = [run.label for run in runs]
     shown = names if len(names) <= 5 else [*names[:4], f"{len(names) - 4} more"]
     listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-    workloads = {Path(run.result.workload.path).name for run in runs if run.result.workload.path}
+    workloads = {Path(run.result.workload.path).name.removesuffix(".json") for run in runs if run.result.workload.path}
     return f"{listed} on {workloads.pop()}" if len(workloads) == 1 else listed
 
 
@@ -161,7 +168,7 @@ def _lead(runs: Sequence[Run]) -> str:
         sentence += f" on {number(run.hosts)} hosts"
         platform = Path(run.result.platform.path).name
         sentence += f" of {platform}" if platform else ""
-        held = ", ".join(f"{number(v)} {k}" for k, v in run.result.platform.resources.items())
+        held = ", ".join(amount(value, name) for name, value in run.result.platform.resources.items())
         sentence += f" ({held})" if held else ""
     span = run.metrics.get("makespan")
     if span:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from batdispatch.report.fidelity.grade import Grade
 from batdispatch.report.html import Cell, page_text
+from batdispatch.report.opening import FIGURES, Figure, Opening, opening_of
 from batdispatch.report.replicates.aims import AIMS as ALL_AIMS
 from batdispatch.report.replicates.aims import Aim
+from batdispatch.report.replicates.answers import amount, interval
 from batdispatch.report.replicates.page import effect_cell
 from batdispatch.report.replicates.pairs import Pair, against
 from batdispatch.report.replicates.table import RunMetric
-from batdispatch.results.numbers import duration
+from batdispatch.results.numbers import duration, durations
 
 BASELINE = "baseline"
 #: What changes are judged by.
@@ -71,6 +76,7 @@ class WhatIf:
         jobs: that count.
         missing: jobs that did not run in all variants, and do not count.
         grade: of the baseline; None: it was not held against a log.
+        folders: of the runs, the baseline's first.
     """
 
     name: str
@@ -81,6 +87,7 @@ class WhatIf:
     jobs: int
     missing: int
     grade: Grade | None
+    folders: Sequence[Path]
 
     @property
     def baseline(self) -> str:
@@ -113,17 +120,62 @@ def lead(found: WhatIf) -> list[str]:
     if found.grade is not None:
         lines.append(f"The baseline has grade {found.grade.grade}: {'; '.join(found.grade.lines())}.")
     lines.append(
-        f"{found.jobs:,} jobs of {found.name} in {windows} windows of one simulation for each row; mean wait of the "
-        f"{first.label} {duration(first.mean_wait)}."
+        f"{found.jobs:,} jobs of {found.name} in {windows} windows of one simulation for each row; the mean wait is "
+        f"{duration(first.mean_wait)} with {_named(first)}."
     )
     if found.missing:
         lines.append(f"{found.missing:,} jobs did not run in all rows, for instance since they fit no more: left out.")
     return lines
 
 
+def opening(found: WhatIf) -> Opening:
+    """Return what the page says first: what the first change does to waits, which one does most, and who loses."""
+    first, *changes = found.variants
+    text = f"{_change(found, 0)}."
+    if len(changes) > 1:
+        best = min(changes, key=lambda one: one.mean_wait)
+        text += f" They wait least with {best.label}: {duration(best.mean_wait)}."
+    losers = [f"{group.kind} {group.name}" for group, pairs in found.group_pairs if _loses(pairs[0])]
+    if losers:
+        more = f" and {len(losers) - 3} more" if len(losers) > 3 else ""
+        text += f" Worse off with {changes[0].label}, beyond chance: {', '.join(losers[:3])}{more}."
+    figures = [Figure(name, [_value(found, name, place) for place in range(len(found.variants))]) for name in FIGURES]
+    return opening_of(text, [one.label for one in (first, *changes)], figures)
+
+
+def _named(variant: Variant) -> str:
+    return f"the {variant.label}" if variant.label == BASELINE else variant.label
+
+
+def _change(found: WhatIf, place: int) -> str:
+    """Say what a change does to waits, and how sure that is."""
+    first, change, pair = found.variants[0], found.variants[place + 1], found.pairs[AIMS[0]][place]
+    texts, unit = durations([change.mean_wait, first.mean_wait])
+    now, before = (f"{text}\N{NO-BREAK SPACE}{unit}" if unit else text for text in texts)
+    more = 100 * (change.nodes / first.nodes - 1)
+    nodes = f" ({more:+.3g}\N{NO-BREAK SPACE}% hosts)" if more else ""
+    said = f"With {change.label}{nodes}, jobs wait {now} in the mean instead of {before} with {_named(first)}"
+    if pair.effect is None:
+        return said
+    chance = "" if pair.apart else ", may be chance"
+    return f"{said}: {amount(AIMS[0], pair.effect)} as long ({interval(AIMS[0], pair.effect)}{chance})"
+
+
+def _loses(pair: Pair) -> bool:
+    return pair.apart and pair.losses > pair.wins
+
+
+def _value(found: WhatIf, name: str, place: int) -> float:
+    """Return a figure of a variant over all windows."""
+    if name == FIGURES[0]:
+        return found.variants[place].mean_wait
+    values = next(table for aim, table in found.tables.items() if aim.metric == name).values[:, place]
+    return float(np.nanmax(values) if name.startswith("max_") else np.nanmean(values))
+
+
 def headings(found: WhatIf, node_hour: float | None) -> list[str]:
     """Return the headings of the table."""
-    return ["", "nodes", "mean wait", *(aim.words for aim in AIMS), *(["hour saved costs"] if node_hour else [])]
+    return ["With", "nodes", "mean wait", *(aim.words for aim in AIMS), *(["hour saved costs"] if node_hour else [])]
 
 
 def rows(found: WhatIf, node_hour: float | None) -> list[tuple[str, list[Cell]]]:
@@ -139,23 +191,33 @@ def rows(found: WhatIf, node_hour: float | None) -> list[tuple[str, list[Cell]]]
     return made
 
 
-def group_rows(found: WhatIf) -> list[tuple[str, list[Cell]]]:
-    """Return a row for each group of jobs: how many, and what each change does to their mean wait."""
-    return [
-        (f"{group.kind} {group.name}", [Cell(f"{group.jobs:,}"), *(effect_cell(AIMS[0], pair) for pair in pairs)])
-        for group, pairs in found.group_pairs
-    ]
+def group_rows(found: WhatIf) -> dict[str, list[tuple[str, list[Cell]]]]:
+    """Return by kind a row for each group of jobs: how many, and what each change does to their mean wait."""
+    made: dict[str, list[tuple[str, list[Cell]]]] = {}
+    for group, pairs in found.group_pairs:
+        cells = [Cell(f"{group.jobs:,}"), *(effect_cell(AIMS[0], pair) for pair in pairs)]
+        made.setdefault(group.kind, []).append((group.name, cells))
+    return made
 
 
-def page_of(found: WhatIf, *, rerun: str = "", node_hour: float | None = None) -> str:
-    """Return the page."""
+def page_of(found: WhatIf, *, runs: str = "", rerun: str = "", node_hour: float | None = None) -> str:
+    """Return the page.
+
+    Args:
+        found: what it tells.
+        runs: address of the page of the runs; empty: there is none.
+        rerun: the command that does this; empty: there is none.
+        node_hour: what a node costs an hour; None: not stated.
+    """
     return page_text(
         "whatif.html.j2",
         title=f"What if: {found.name}",
         lead=" ".join(lead(found)),
+        opening=opening(found),
+        runs=runs,
         headings=headings(found, node_hour),
         rows=rows(found, node_hour),
-        group_headings=["", "jobs", *(variant.label for variant in found.variants[1:])],
+        group_headings=["jobs", *(variant.label for variant in found.variants[1:])],
         groups=group_rows(found),
         baseline=found.baseline,
         rerun=rerun,
@@ -165,7 +227,8 @@ def page_of(found: WhatIf, *, rerun: str = "", node_hour: float | None = None) -
 def text_of(found: WhatIf, node_hour: float | None = None) -> str:
     """Return what a terminal shows."""
     plain = [*lead(found), "", *_aligned(headings(found, node_hour), rows(found, node_hour))]
-    plain += ["", *_aligned(["mean wait by", "jobs", *(one.label for one in found.variants[1:])], group_rows(found))]
+    groups = [(f"{kind} {name}", cells) for kind, rows in group_rows(found).items() for name, cells in rows]
+    plain += ["", *_aligned(["mean wait by", "jobs", *(one.label for one in found.variants[1:])], groups)]
     return "\n".join([*plain, f"Ratios to {found.baseline}, with 95 % intervals. * beyond chance (Holm, 5 %)."])
 
 
@@ -182,10 +245,6 @@ def _aligned(head: Sequence[str], body: Sequence[tuple[str, Sequence[Cell]]]) ->
     ]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return ["  ".join(cell.ljust(wide) for cell, wide in zip(line, widths, strict=True)).rstrip() for line in lines]
-
-
-def _plain(cell: Cell) -> str:
-    return f"{'*' if cell.mark else ''}{cell.text}{f' ({cell.more})' if cell.more else ''}"
 
 
 def as_dict(found: WhatIf, node_hour: float | None = None) -> dict[str, Any]:

@@ -45,6 +45,11 @@ def duration(seconds: float) -> str:
     return f"{number(seconds / scale)}\N{NO-BREAK SPACE}{unit}"
 
 
+def amount(value: float, name: str) -> str:
+    """Return an amount of a resource: ``8 core``, or ``16,384 MiB memory``, which platforms and jobs state in MiB."""
+    return f"{number(value)} {'MiB ' if name == 'memory' else ''}{name}"
+
+
 def number(value: float) -> str:
     """Return a number with three or four significant digits, thousands separated by commas."""
     if math.isinf(value):

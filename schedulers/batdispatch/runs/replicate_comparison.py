@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,12 +22,13 @@ from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.report.page import write_page
+from batdispatch.report.page import write_page, write_report
 from batdispatch.report.replicates.answers import Section, sections
 from batdispatch.report.replicates.facts import Facts, read_facts, write_facts
-from batdispatch.report.replicates.page import render
+from batdispatch.report.replicates.page import LinkedPage, render
 from batdispatch.report.replicates.table import DISPATCHER
-from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE
+from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE, RESULT
+from batdispatch.results.runs import find_runs
 from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
 from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.families import FAMILIES, Member, members
@@ -35,8 +38,8 @@ from batdispatch.runs.replicate_cost import KeptCount, tell_cost
 from batdispatch.runs.replicates import BLOCKS, RUNS, Replicates, read_runs, table_of
 from batdispatch.runs.spec import RunSpec
 
-#: Name of the folder of the page.
-REPORT = "report"
+#: Name of the folder of the page, and the most replicates whose runs have pages of their own.
+REPORT, MOST_PAGES = "report", 24
 
 
 @dataclass(frozen=True)
@@ -224,8 +227,25 @@ def write_comparison(
     told = sections(runs, facts.baseline or None, blocks=facts.blocks, independent=facts.independent)
     if not told:
         raise InputError("holds no metric to compare: every run failed", source=str(folder))
-    write_page(render(told, facts), page)
+    linked, unlinked = _run_pages(folder, page)
+    write_page(render(told, facts, linked, unlinked), page)
     return told, facts
+
+
+def _run_pages(folder: Path, page: Path) -> tuple[list[LinkedPage], list[str]]:
+    """Write a page of the runs on each of the first replicates, and return them, and the folders of the others."""
+    groups = {run.parent for run in (folder / RUNS).rglob("*") if (run / RESULT).is_file()}
+    # slice-10 comes behind slice-9.
+    ordered = sorted(
+        groups, key=lambda group: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(group))]
+    )
+    around = os.path.commonpath(ordered) if len(ordered) > 1 else folder / RUNS
+    linked = []
+    for place, group in enumerate(ordered[:MOST_PAGES]):
+        path = page.parent / f"{page.stem}-runs" / f"{place}.html"
+        write_report(find_runs([group]), path, explain=False, printed=False)
+        linked.append(LinkedPage(group.relative_to(around).as_posix(), path.relative_to(page.parent).as_posix()))
+    return linked, [str(group) for group in ordered[MOST_PAGES:]]
 
 
 def _campaign(folder: Path) -> tuple[pd.DataFrame, Facts]:

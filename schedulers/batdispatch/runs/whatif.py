@@ -200,7 +200,9 @@ def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
         for label, (wait, _) in waits.items()
     ]
     missing = len(rows) - int(ran.sum())
-    return WhatIf(workload.name, variants, tables, groups, hours, len(counted), missing, grade)
+    return WhatIf(
+        workload.name, variants, tables, groups, hours, len(counted), missing, grade, list(runs.folders.values())
+    )
 
 
 _MEASURES: dict[str, Callable[[Floats, Floats], float]] = {

@@ -7,8 +7,22 @@ import numpy as np
 import pytest
 
 from batdispatch.report.explore.bundle import bundle_script
+from batdispatch.results.numbers import duration, number
 from batdispatch.results.statistics.batches import mean_by_batches
 from browsing import browse, needs_browser
+
+
+def scripts_of(module: str) -> str:
+    assets = resources.files("batdispatch.report.explore") / "assets"
+    return bundle_script(module, lambda path: (assets / path).read_text(encoding="utf-8"))
+
+
+@needs_browser
+def test_numbers_and_durations_read_as_on_the_rest_of_the_page(tmp_path: Path) -> None:
+    values = [0, 1, 1.9, 20, 28476, 1234.6, 0.5, 0.1 + 0.2, 9.996, 99.94, 360, 6840, 7199, 172800.5, 0.0123, 2e-5]
+    ask = f"const words = modules['words.js']; return {values}.map((one) => [words.number(one), words.duration(one)]);"
+    told = browse("<!doctype html><p>", f"{scripts_of('words.js')}\n{ask}", tmp_path)
+    assert told == [[number(one), duration(one)] for one in values]
 
 
 @needs_browser
@@ -24,8 +38,7 @@ def test_the_readers_browser_finds_the_same_intervals(tmp_path: Path) -> None:
         rng.normal(size=143).cumsum(),
         rng.normal(size=99),
     ]
-    assets = resources.files("batdispatch.report.explore") / "assets"
-    script = bundle_script("changes.js", lambda path: (assets / path).read_text(encoding="utf-8"))
+    script = scripts_of("changes.js")
     ask = f"return {[values.tolist() for values in samples]}.map(modules['changes.js'].meanOfBatches);"
     methods = []
     for told, values in zip(browse("<!doctype html><p>", f"{script}\n{ask}", tmp_path), samples, strict=True):

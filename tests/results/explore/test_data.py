@@ -135,7 +135,7 @@ def test_rows_of_several_hosts_are_those_that_a_host_is_in(sets: list[list[tuple
         (Request(units=4), ""),
         (
             Request(per_unit=amounts({"core": 2, "memory": 2048}), nodes=(2, 4)),
-            "2 core and 2,048 memory each, on 2 to 4 nodes",
+            "2 core and 2,048 MiB memory each, on 2 to 4 nodes",
         ),
         (
             Request(per_node=amounts({"gpu": 2}), nodes=(3, 3), units_per_node=1),

@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from batdispatch.core.machine.topology import Topology
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.report.page import render
+from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run, read_runs
 from browsing import barriers, browse, needs_browser, opened, ready, sheets, wider
 from family_runs import EVENTS, ROOT, licensed_run, shared_run, torus_run
@@ -411,8 +412,10 @@ def test_resources_over_time_are_those_of_the_runs_files(shared: Run, tmp_path: 
         return {
           levels: Object.fromEntries(["core", "memory", "gpu"].map(means)),
           options: [...choice.options].map((one) => one.value),
+          busy: explorer.level(curve("busy"), run).means(0, table.length, stretches),
           said: chart.figure.textContent,
           title: chart.title,
+          used: [...document.querySelectorAll("#explore-runs td:nth-of-type(4) div")].map((one) => one.textContent),
         };
         """,
         tmp_path,
@@ -422,6 +425,11 @@ def test_resources_over_time_are_those_of_the_runs_files(shared: Run, tmp_path: 
         share = held[begin:, :, axis].sum(axis=1) / machine.capacity[:, axis].sum()
         assert means == pytest.approx(share.tolist(), abs=1e-9)
     assert told["options"] == list(machine.resources)
+    # A host counts once, however many jobs share it; the table of runs says what of each resource is used.
+    assert told["busy"] == pytest.approx(held[begin:].any(axis=2).sum(axis=1).tolist(), abs=1e-9)
+    shares = [f"{number(100 * held[begin:, :, axis].sum() / len(held[begin:]) / total)}\N{NO-BREAK SPACE}% {name}"
+              for axis, name in enumerate(machine.resources) if (total := machine.capacity[:, axis].sum())]  # fmt: skip
+    assert told["used"] == shares
     assert told["title"] == "easy: gpu"
     assert "share of each node's gpu that jobs hold" in told["said"]
 

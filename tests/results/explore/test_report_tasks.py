@@ -16,7 +16,7 @@ from lxml import etree
 from playwright.sync_api import Page, expect
 
 import batdispatch as bd
-from batdispatch.report.answer import wait_changes
+from batdispatch.report.opening import wait_changes
 from batdispatch.report.page import write_report
 from batdispatch.results.numbers import durations, number
 from batdispatch.results.runs import Run, read_runs

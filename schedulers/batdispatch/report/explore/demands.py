@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from batdispatch.core.jobs.request import Amounts, Request
-from batdispatch.results.numbers import number
+from batdispatch.results.numbers import amount
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import NO_GROUPS, Sites
 
@@ -71,4 +71,4 @@ def needs(request: Request) -> str:
 
 
 def _amounts(amounts: Amounts) -> str:
-    return " and ".join(f"{number(amount)} {name}" for name, amount in amounts)
+    return " and ".join(amount(value, name) for name, value in amounts)

@@ -61,6 +61,12 @@ class Aim:
             return found.text()
         return found.transform(lambda value: self.unit[1] * value).text(self.digits)
 
+    def text(self, value: float) -> str:
+        """Return a ratio, or a difference with its sign, as people read it."""
+        if self.way == "ratio":
+            return f"{value:,.2f}"
+        return f"{self.unit[1] * value:+,.{self.digits}f}".replace("-", "\N{MINUS SIGN}")
+
     def losing(self, values: Floats) -> Floats:
         """Return values of which less is better."""
         return values if self.better == "lower" else -values

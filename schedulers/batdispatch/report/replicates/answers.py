@@ -209,7 +209,7 @@ def sentence(found: Answer, blocks: str, others: Sequence[Answer] = ()) -> str:
     cost = _list(prices(found.best, others)) if found.best is not None else ""
     if found.chosen is None:
         at_price = f" The price of {found.best}, against {found.baseline}: {cost}." if cost else ""
-        return f"For {_goal(aim)}: no choice can be recommended. {found.why}{at_price}"
+        return f"For {goal(aim)}: no choice can be recommended. {found.why}{at_price}"
     at_price = f", at the price, against {found.baseline}, of {cost}" if cost else ""
     among = f", the best of those compared ({unseen})" if (unseen := not_beside(found.table.dispatchers)) else ""
     compared = found.of(found.chosen)
@@ -219,14 +219,14 @@ def sentence(found: Answer, blocks: str, others: Sequence[Answer] = ()) -> str:
         better = [one.ours for one in found.pairs if one.apart and one.wins > one.losses]
         of_these = f" Beyond chance, better than {found.baseline}: {_list(better)}." if better else ""
         return (
-            f"For {_goal(aim)} choose any of {any_of}{among}: they cannot be told apart. "
+            f"For {goal(aim)} choose any of {any_of}{among}: they cannot be told apart. "
             f"{found.chosen} has the best mean, {told}, and is better in {compared.wins} of "
-            f"{_count(compared.n, blocks)}{at_price}.{of_these}"
+            f"{counted(compared.n, blocks)}{at_price}.{of_these}"
         )
-    text = f"For {_goal(aim)} choose {found.chosen}{among}"
+    text = f"For {goal(aim)} choose {found.chosen}{among}"
     if compared is not None and compared.effect is not None:
         text += f": {effect(aim, compared.effect, found.baseline)}, and better in {compared.wins} of "
-        text += _count(compared.n, blocks)
+        text += counted(compared.n, blocks)
     text += f"{at_price}."
     if found.rivals:
         text += f" It cannot be told apart from {_list(found.rivals)}."
@@ -262,7 +262,7 @@ def price(aim: Aim, pair: Pair) -> str:
     unit = aim.unit[0] if aim.way == "difference" else ""
     of = "" if aim.words == unit else f" of {aim.words}" if unit else f" the {aim.words}"
     chance = "" if pair.apart else ", may be chance"
-    return f"{_amount(aim, pair.effect)}{of} ({_interval(aim, pair.effect)}{chance})"
+    return f"{amount(aim, pair.effect)}{of} ({interval(aim, pair.effect)}{chance})"
 
 
 def _is_worse(aim: Aim, value: float) -> bool:
@@ -274,27 +274,27 @@ def _is_worse(aim: Aim, value: float) -> bool:
 def effect(aim: Aim, found: Estimate, baseline: str) -> str:
     """Return an effect against a baseline with its interval, in words that say what is meant."""
     beside = f"that of {baseline}" if aim.way == "ratio" else f"against {baseline}"
-    return f"{_amount(aim, found)} {beside} ({_interval(aim, found)})"
+    return f"{amount(aim, found)} {beside} ({interval(aim, found)})"
 
 
-def _amount(aim: Aim, found: Estimate) -> str:
+def amount(aim: Aim, found: Estimate) -> str:
+    """Return an effect in words: how many times, or how much more."""
     if aim.way == "ratio":
-        return f"{found.value:.2f} times"
-    unit, scale = aim.unit
-    return f"{scale * found.value:+.{aim.digits}f} {unit}"
+        return f"{aim.text(found.value)} times"
+    return f"{aim.text(found.value)} {aim.unit[0]}"
 
 
-def _interval(aim: Aim, found: Estimate) -> str:
+def interval(aim: Aim, found: Estimate) -> str:
+    """Return the interval of an effect in words, or why there is none."""
     if found.method == "longest":
         return "the longest of all has no interval"
     if found.low is None or found.high is None:
         return "one replicate has no interval"
-    ratio, scale = aim.way == "ratio", aim.unit[1]
-    low, high = (f"{end:.2f}" if ratio else f"{scale * end:+.{aim.digits}f}" for end in (found.low, found.high))
-    return f"95 % interval {low} to {high}"
+    return f"95 % interval {aim.text(found.low)} to {aim.text(found.high)}"
 
 
-def _goal(aim: Aim) -> str:
+def goal(aim: Aim) -> str:
+    """Return an aim in words: the lowest or the highest of something."""
     if aim.metric == "max_waiting_time":
         return "the shortest longest wait"
     return f"the {'lowest' if aim.better == 'lower' else 'highest'} {aim.words}"
@@ -332,7 +332,7 @@ def _are(table: RunMetric) -> str:
     return number if table.size == len(table.blocks) else f"{number} that share no job"
 
 
-def _count(number: int, blocks: str) -> str:
+def counted(number: int, blocks: str) -> str:
     """Return a number with what is counted."""
     return f"{number} {blocks[:-1] if number == 1 and blocks.endswith('s') else blocks}"
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from batdispatch.report.html import Cell, page_text
 from batdispatch.report.replicates import pictures
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.answers import Answer, Section, sentences, worse
+from batdispatch.report.replicates.answers import Answer, Section, not_beside, sentences, worse
 from batdispatch.report.replicates.facts import Facts
+from batdispatch.report.replicates.opening import opening
 from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.results.metrics.compute import STARVATION, describe
@@ -28,12 +29,23 @@ MAX_DRAWN, MAX_LISTED = 6, 12
 Row = tuple[str, list[Cell]]
 
 
-def render(sections: Sequence[Section], facts: Facts) -> str:
+class LinkedPage(NamedTuple):
+    """A page of the runs on one replicate: what it is about, and its address from the page that links to it."""
+
+    name: str
+    page: str
+
+
+def render(
+    sections: Sequence[Section], facts: Facts, linked: Sequence[LinkedPage] = (), unlinked: Sequence[str] = ()
+) -> str:
     """Return the page; the same runs give the same bytes.
 
     Args:
         sections: see `answers.sections`.
         facts: what else is to be said.
+        linked: pages of runs.
+        unlinked: folders of runs that have no page.
     """
     prefixes = map("c{}".format, count())
     first = sections[0].answers[0] if sections and sections[0].answers else None
@@ -41,6 +53,7 @@ def render(sections: Sequence[Section], facts: Facts) -> str:
         "comparison.html.j2",
         title=facts.title,
         lead=_lead(sections, facts),
+        opening=opening(sections),
         warnings=warnings(sections, facts),
         sections=[_section(one, prefixes, drawn=place < MAX_DRAWN) for place, one in enumerate(sections)],
         many=len(sections) > 1,
@@ -51,6 +64,8 @@ def render(sections: Sequence[Section], facts: Facts) -> str:
         failures=facts.failures[:MAX_LISTED],
         unlisted=max(len(facts.failures) - MAX_LISTED, 0),
         rerun=facts.rerun,
+        linked=linked,
+        unlinked=unlinked,
         least=LEAST,
         alpha=f"{100 * ALPHA:g}",
         definitions=_definitions(sections),
@@ -118,11 +133,14 @@ def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str,
         else:
             drawing = pictures.ranks(answer.ranking, title, one.blocks, next(prefixes)) if drawn else None
             ranked.append({"title": title, "why": "", "picture": drawing, "test": _test(answer.ranking)})
+    if len({entry["why"] for entry in ranked}) == 1 and ranked[0]["why"]:
+        # One reason for all of them is told once.
+        ranked = [{**ranked[0], "title": ""}]
     return {
         "name": one.name or "Over all workloads",
         "blocks": one.blocks,
         "n": one.answers[0].n if one.answers else 0,
-        "sentences": sentences(one),
+        "unseen": not_beside(one.answers[0].table.dispatchers) if one.answers else "",
         "answers": [_summary(answer, one.answers) for answer in one.goals],
         "aims": [answer.aim.words for answer in one.answers],
         "rows": _effect_rows(one),
@@ -148,7 +166,7 @@ def _summary(found: Answer, others: Sequence[Answer]) -> dict[str, Any]:
         "effect": cells.text or ("the baseline itself" if found.chosen else ""),
         "interval": cells.more,
         "won": f"{pair.wins} of {pair.n}" if pair is not None else "",
-        "sure": sure or "no",
+        "sure": sure or found.why,
         "price": _price(found, others),
     }
 
@@ -158,7 +176,8 @@ def _price(found: Answer, others: Sequence[Answer]) -> list[str]:
     if found.best in (None, found.baseline):
         return []
     named = [] if found.chosen else [f"of {found.best}:"]
-    told = [f"{one.aim.words} {effect_cell(one.aim, pair).text}" for one, pair in worse(str(found.best), others)]
+    cells = [(one.aim.words, effect_cell(one.aim, pair)) for one, pair in worse(str(found.best), others)]
+    told = [f"{words} {cell.text}" + (f" ({cell.more})" if cell.more else "") for words, cell in cells]
     return named + told if told else []
 
 
@@ -167,17 +186,9 @@ def effect_cell(aim: Aim, pair: Pair) -> Cell:
     if pair.effect is None:
         return Cell("n/a")
     value, low, high = pair.effect[:3]
-    if aim.way == "ratio":
-        text, ends = (
-            f"{value:.2f}\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}",
-            [f"{end:.2f}" for end in (low, high) if end is not None],
-        )
-    else:
-        unit, scale = aim.unit
-        told = [f"{scale * end:+.{aim.digits}f}" for end in (value, low, high) if end is not None]
-        shown = [text.replace("-", "\N{MINUS SIGN}") for text in told]
-        text = shown[0] + ("\N{NO-BREAK SPACE}pp" if unit == "percentage points" else "")
-        ends = shown[1:]
+    sign = "\N{MULTIPLICATION SIGN}" if aim.way == "ratio" else "pp" if aim.unit[0] == "percentage points" else ""
+    text = "\N{NO-BREAK SPACE}".join(filter(None, (aim.text(value), sign)))
+    ends = [aim.text(end) for end in (low, high) if end is not None]
     mark = ("better" if pair.wins > pair.losses else "worse") if pair.apart else ""
     return Cell(text, " to ".join(ends), mark)
 

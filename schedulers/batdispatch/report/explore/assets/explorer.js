@@ -30,6 +30,8 @@ export class Explorer extends EventTarget {
     this.colourings = colourings(table, this.base, this.other);
     this.colouring = Object.values(this.colourings)[0];
     this.levels = new Map();
+    /** The curves that say what of the machine is used. */
+    this.uses = [this.curve("busy")];
     let waiting = 0;
     this.on(["frame"], () => {
       clearTimeout(waiting);

@@ -4,7 +4,7 @@ import { moment } from "./calendar.js";
 import { element, make } from "./dom.js";
 import { key } from "./look.js";
 import { idleWhileWaiting } from "./idle.js";
-import { duration, durationBeside, number, precise } from "./words.js";
+import { NBSP, duration, durationBeside, number } from "./words.js";
 
 export function tellOfRuns(explorer) {
   const { table, view } = explorer;
@@ -22,7 +22,7 @@ export function tellOfRuns(explorer) {
   });
   element("runs-all").addEventListener("click", () => explorer.showRuns(table.runs));
   element("runs-few").addEventListener("click", () => explorer.showFew());
-  element("runs-few").parentElement.hidden = table.runs.length < 2;
+  element("runs-few").parentElement.hidden = table.runs.length <= explorer.few.length;
   const tick = () => rows.forEach(({ box }, index) => (box.checked = explorer.shown.includes(table.runs[index])));
   const tell = () => {
     const waits = explorer.shown.map((run) => waiting(explorer, run)), largest = Math.max(...waits.map(({ mean }) => mean));
@@ -53,19 +53,28 @@ function waiting({ table, chosen, submitted: [first, end] }, run) {
 function figures(explorer, run, { jobs, mean, longest }, largest) {
   const { table, view } = explorer;
   const { from, to } = view;
-  const busy = explorer.level(explorer.curve("busy"), run), queue = explorer.level(explorer.curve("queue"), run).peak(from, to);
-  const share = (busy.upTo(to) - busy.upTo(from)) / (to - from) / run.hosts;
+  const queue = explorer.level(explorer.curve("queue"), run).peak(from, to);
   const idle = table.shared ? null : idleWhileWaiting(table, run, from, to);
   return [
     number(jobs),
     jobs ? durationBeside(mean, largest) : "–",
     longest < 0 ? "–" : pressed(duration(run.wait[longest] / table.second), `, job ${table.name(longest)}`, () => explorer.choose(longest, true)),
-    `${precise(100 * share)}\u00a0%`,
+    make("span", explorer.uses.map((curve) => make("div", used(explorer, run, curve)))),
     queue.value
       ? pressed(number(queue.value), `, ${moment(view.seconds(queue.time), view.span)}`, () => explorer.lookAt(queue.time))
       : "0",
     idle ? `${number(idle.sum / table.second / 3600)}\u00a0h` : "–",
   ];
+}
+
+/** Return the share of the machine, or of one of its resources, that a run uses in view. */
+function used(explorer, run, curve) {
+  const { table, view: { from, to } } = explorer, level = explorer.level(curve, run);
+  if (!level) return "–";
+  // If all is in view, each run counts until its own end, as in the table of metrics.
+  const end = from <= 0 && to >= table.length ? run.end[run.byEnd.at(-1)] : to;
+  const share = ((level.upTo(end) - level.upTo(from)) / (end - from)) * curve.scale(table, run);
+  return `${number(100 * share)}${NBSP}%${curve.of ? ` ${curve.of}` : ""}`;
 }
 
 /** Return a button that says a figure and does something, with more words beside the figure. */

@@ -52,9 +52,10 @@ export class View {
     this.show(...this.#ends(unit, time));
   }
 
-  /** The hour, day, week or month that is in view, as far as it is there: its name; "" if what is in view is none. */
+  /** The hour, day, week or month that is in view, as far as it is there: its name; "" if what is in view is none, or all. */
   get unit() {
     const { from, to } = this;
+    if (from <= 0 && to >= this.table.length) return "";
     const fits = (unit) => {
       const [begin, end] = this.#ends(unit, (from + to) / 2);
       return Math.abs(begin - from) < 1e-3 && Math.abs(end - to) < 1e-3;

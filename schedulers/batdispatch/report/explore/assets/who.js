@@ -3,7 +3,7 @@
 import { changes, meanOfBatches } from "./changes.js";
 import { element, fill, make } from "./dom.js";
 import { ranFor } from "./lineage.js";
-import { NBSP, duration, number, precise, signed } from "./words.js";
+import { NBSP, duration, number, signed } from "./words.js";
 
 /** Most rows; the filter above the table finds the others. */
 const MOST_ROWS = 200;

@@ -5,13 +5,11 @@ export const DAY = 86400;
 export const HOUR = 3600;
 const MINUTE = 60;
 
+/** Return a number with three significant digits or more, and whole ones without a fraction, as `results/numbers.py` does. */
 export function number(value) {
-  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  return value.toLocaleString("en", { maximumFractionDigits: digits });
+  const digits = Number.isInteger(value) ? 0 : Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)))));
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
-
-/** Return a number with a digit more than `number` has of those below 100. */
-export const precise = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
 
 /** Return so many of something in words: 1 host, 2 hosts. */
 export const counted = (value, what) => `${number(value)} ${what}${value === 1 ? "" : "s"}`;

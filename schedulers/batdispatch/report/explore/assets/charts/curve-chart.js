@@ -6,7 +6,7 @@ import { make } from "../dom.js";
 import { LEFT, RIGHT, faintLine, ink, key, line } from "../look.js";
 import { points, shape } from "../svg.js";
 import { ROOM, timeAxis, valueAxis } from "./axes.js";
-import { momentTexts, roundMarks } from "./marks.js";
+import { markText, momentTexts, roundMarks } from "./marks.js";
 
 const HEIGHT = 130;
 /** Height of the lines in an SVG picture, and of the axis below, px. */
@@ -66,7 +66,7 @@ export class CurveChart {
     const [from, to] = [explorer.view.seconds(explorer.view.from), explorer.view.seconds(explorer.view.to)];
     const place = (time, value) => [((time - from) / (to - from)) * width, VECTOR_HEIGHT * (1 - (value - min) / (max - min))];
     const group = shape("g", { class: "curve" });
-    const marks = (curve.marks ?? roundMarks)(min, max, MARKS).map((value) => [place(0, value)[1], curve.format(value)]);
+    const marks = (curve.marks ?? roundMarks)(min, max, MARKS).map((value) => [place(0, value)[1], markText(curve.format(value))]);
     group.append(valueAxis(marks, width, VECTOR_HEIGHT), timeAxis(explorer.view, width, VECTOR_HEIGHT));
     this.banded.forEach((run, index) => {
       const [least, most] = [0, 1].map((end) => lines[this.runs.length + 2 * index + end].map((value, at) => place(x[at], value)));
@@ -114,7 +114,7 @@ export class CurveChart {
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, sync: { key: "explore" } },
       axes: [
         { ...axis, size: 26, splits: (_, __, from, to) => timeMarks(from, to, wide, ROOM), values: (_, times) => momentTexts(times, view, wide) },
-        { ...axis, size: LEFT, space: 28, ...(splits && { splits }), values: (_, values) => values.map(curve.format) },
+        { ...axis, size: LEFT, space: 28, ...(splits && { splits }), values: (_, values) => values.map((value) => markText(curve.format(value))) },
       ],
       series: [{}, ...this.runs.map((run) => this.#series(run)), ...bands.flatMap(() => [EDGE, EDGE])],
       bands,

@@ -84,6 +84,7 @@ export class GanttImage {
     context.textBaseline = "middle";
     context.strokeStyle = "rgba(255, 255, 255, .8)";
     context.lineWidth = scale / 2;
+    const written = [];
     for (const segment of seen) {
       const left = (run.start[segment] - from) * across, right = (run.end[segment] - from) * across;
       if (right - left < 4 * scale) continue;
@@ -96,11 +97,14 @@ export class GanttImage {
       if (!widest || widest[1] < 13 * scale || !chosen[run.job[segment]]) continue;
       const name = table.name(run.job[segment]);
       const begin = Math.max(left, 0) + 3 * scale, room = Math.min(right, canvas.width) - begin;
-      if (context.measureText(name).width > room) continue;
+      const wide = context.measureText(name).width, middle = widest[0] + widest[1] / 2;
+      // Where jobs share hosts, one name could hide another.
+      if (wide > room || (table.shared && written.some(([x, y, w]) => x < begin + wide + 5 * scale && begin < x + w + 5 * scale && Math.abs(y - middle) < 14 * scale))) continue;
+      written.push([begin, middle, wide]);
       context.fillStyle = "rgba(0, 0, 0, .75)";
-      context.fillRect(begin - 2 * scale, widest[0] + widest[1] / 2 - 7 * scale, context.measureText(name).width + 4 * scale, 14 * scale);
+      context.fillRect(begin - 2 * scale, middle - 7 * scale, wide + 4 * scale, 14 * scale);
       context.fillStyle = "#fff";
-      context.fillText(name, begin, widest[0] + widest[1] / 2);
+      context.fillText(name, begin, middle);
     }
   }
 

@@ -31,6 +31,9 @@ export function momentTexts(marks, view, width) {
   });
 }
 
+/** Return what is written at a round value, without zeros behind its last digit. */
+export const markText = (text) => text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
+
 function between(low, high, step) {
   const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) * step);

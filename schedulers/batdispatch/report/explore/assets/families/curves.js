@@ -97,7 +97,7 @@ const ioNodes = {
 };
 
 /** Return curves of the share of each resource and licence that jobs hold. */
-function held(table) {
+export function held(table) {
   const families = [...table.families.values()];
   const parts = ({ parts }, name) => parts?.amount.get(name);
   const resources = new Set(families.flatMap((family) => family.machine.resources.filter((name) => parts(family, name))));
@@ -106,6 +106,7 @@ function held(table) {
     ...share,
     name: `${what} ${name}`,
     title: `${name[0].toUpperCase()}${name.slice(1)}`,
+    of: name,
     about: () => `share of the machine's ${what} ${name} that jobs hold`,
     level(table, run, chosen) {
       const family = knows(table, run, (family) => amounts(family, name));

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from batdispatch.core.line.hindsight import name_list
 from batdispatch.dispatchers.simple import has_simple
 from batdispatch.report import style
-from batdispatch.report.comparison import same_jobs
+from batdispatch.report.comparison import same_jobs, simulated
 from batdispatch.results.columns import Floats, in_order
-from batdispatch.results.metrics.compute import STARVATION, describe
+from batdispatch.results.metrics.compute import STARVATION, Value, describe
 from batdispatch.results.metrics.rows import Row, metric_row
 from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.runs import Run
@@ -39,9 +41,17 @@ class Bar:
     share: float
 
 
+class Figure(NamedTuple):
+    """A metric's values, one for each run, and what stands above them; empty: the metric's label."""
+
+    metric: str
+    values: Sequence[Value]
+    heading: str = ""
+
+
 @dataclass(frozen=True)
-class Answer:
-    """What a comparison says.
+class Opening:
+    """What a page says first.
 
     Attributes:
         text: sentences of at most 60 words together.
@@ -56,29 +66,47 @@ class Answer:
     left_out: int
 
 
-def answer(runs: Sequence[Run]) -> Answer | None:
+def opening(runs: Sequence[Run]) -> Opening | None:
     """Return what some runs say; None if no job started in one of them."""
     if any(run.metrics.get("mean_waiting_time") is None for run in runs):
         return None
-    other_hosts = len({run.hosts for run in runs}) > 1
-    rows = [
-        metric_row(metric, [run.metrics.get(name) for run in runs])
-        for name in (*FIGURES, *(["utilisation"] if other_hosts else []))
-        if (metric := describe(name)) is not None and all(run.metrics.get(name) is not None for run in runs)
+    other_hosts = len({run.hosts for run in simulated(runs)}) > 1
+    names = (*FIGURES, *(["utilisation"] if other_hosts else []))
+    figures = [Figure(name, [run.metrics.get(name) for run in runs]) for name in names]
+    return opening_of(_text(simulated(runs), other_hosts), [run.label for run in runs], figures)
+
+
+def opening_of(text: str, labels: Sequence[str], figures: Sequence[Figure]) -> Opening:
+    """Return sentences with a bar for each figure of each run.
+
+    Args:
+        text: the sentences.
+        labels: of the runs.
+        figures: left out where a value is missing.
+    """
+    whole = [
+        (one.heading or metric.label, metric_row(metric, one.values))
+        for one in figures
+        if (metric := describe(one.metric)) is not None and all(map(_is_known, one.values))
     ]
+    rows = [row for _, row in whole]
     largest = [max(cell.value or 0.0 for cell in row.cells) or 1.0 for row in rows]
     shown = [
         (
-            run.label,
+            label,
             str(style.series_style(index)["color"]),
             [
                 Bar(_with_unit(row, row.cells[index].text), (row.cells[index].value or 0.0) / most)
                 for row, most in zip(rows, largest, strict=True)
             ],
         )
-        for index, run in enumerate(runs[:MOST_RUNS])
+        for index, label in enumerate(labels[:MOST_RUNS])
     ]
-    return Answer(_text(runs, other_hosts), [row.metric.label for row in rows], shown, max(0, len(runs) - MOST_RUNS))
+    return Opening(text, [heading for heading, _ in whole], shown, max(0, len(labels) - MOST_RUNS))
+
+
+def _is_known(value: Value) -> bool:
+    return value is not None and not math.isnan(value)
 
 
 def _with_unit(row: Row, text: str) -> str:
