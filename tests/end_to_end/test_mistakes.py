@@ -72,7 +72,10 @@ WRONG = [
     (["comapre", *INPUT], "No such command 'comapre': did you mean 'compare'?"),
     (["platform", "shwo"], "No such command 'shwo': did you mean 'show'?"),
     (["platform", "generate", "tours"], "No such command 'tours': did you mean 'torus'?"),
-    (["run"], "Missing option '--platform'"),
+    (["run"], "Missing option '--platform'. See batdispatch run --help"),
+    ([*RUN, "easy", "--seed", "x"], "option --seed: 'x' is not a valid integer. See batdispatch run --help"),
+    (["compare", *INPUT, "--dispatchers", "easy", "--hosts", "4,x"], "option --hosts: '4,x' is not a list"),
+    (["compare", *INPUT, "--dispatchers", "easy", "--hosts", "0"], "option --hosts: found 0, expected numbers"),
     ([*RUN, "esy"], "did you mean 'easy'?"),
     ([*RUN, ""], "option --dispatcher: found '', expected NAME"),
     ([*RUN, "own.py"], "names no class, expected own.py:Class"),
@@ -142,6 +145,11 @@ WRONG = [
     (["platform", "generate", "flat", "--hosts", "3", "-o", "folder"], "is a folder"),
     (["platform", "show", "text"], "is no XML"),
     (["report", "absent"], "is not a folder"),
+    (["report", "text"], "expected a run's folder or one that holds several\n"),
+    (
+        [*COMPARE, "fcfs", "--jobs", "x"],
+        "option --jobs: found 'x', expected a whole number, at least 1 and at most 64. See",
+    ),
     (["report", "folder"], "holds no jobs.csv"),
     (["check", "folder"], "holds no jobs.csv"),
     (["check", "text"], "is not a folder"),
@@ -194,6 +202,7 @@ def test_wrong_argument_is_one_message_and_writes_nothing(
     assert status_of(arguments, monkeypatch) == 2
     said = capsys.readouterr().err
     assert part in said
+    assert said.splitlines()[-1].startswith("batdispatch: error: ")
     assert "Traceback" not in said
     assert files() == before
 

@@ -176,6 +176,8 @@ def _compare_sizes(
 
     if who.replicates is not None or settings.pop("options"):
         raise InputError("goes without --replicates and --set: it counts windows itself", source="option --hosts")
+    if min(sizes.hosts) < 1:
+        raise InputError("found 0, expected numbers of at least 1", source="option --hosts")
     with ProgressDisplay() as progress:
         answers = capacities(
             given,

@@ -84,6 +84,12 @@ def _range_in_words(kind: click.IntRange | click.FloatRange) -> str:
     return " and ".join(filter(None, (least, bound)))
 
 
+def numbers_in_words(kind: click.IntRange | click.FloatRange) -> str:
+    """Return which numbers a type takes: a whole number, at least 1 and at most 64."""
+    what = "a whole number" if isinstance(kind, click.IntRange) else "a number"
+    return ", ".join(filter(None, (what, _range_in_words(kind))))
+
+
 #: As `click.option`, with ``section=``.
 option = functools.partial(click.option, cls=Option)
 

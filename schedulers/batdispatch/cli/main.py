@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import sys
@@ -11,7 +10,7 @@ from types import FrameType
 import click
 
 from batdispatch import __version__
-from batdispatch.cli.groups import LazyGroup
+from batdispatch.cli.groups import LazyGroup, numbers_in_words
 from batdispatch.core.errors import InputError, readable
 from batdispatch.core.line.blame import DEBUG, blame, user_error
 
@@ -98,6 +97,20 @@ def _terminate_when_told() -> None:
         signal.signal(signal.SIGHUP, _terminate)
 
 
+def _in_words(problem: click.ClickException) -> str:
+    """Return what is wrong with a command line, as other errors say it, and where to read more."""
+    text = problem.format_message().rstrip(".")
+    if isinstance(problem, click.BadParameter) and isinstance(problem.param, click.Option) and problem.message:
+        text = problem.message.rstrip(".")
+        if isinstance(problem.param.type, click.IntRange | click.FloatRange):
+            found = text.partition(" is not ")[0].strip("'")
+            text = f"found {found!r}, expected {numbers_in_words(problem.param.type)}"
+        text = f"option {max(problem.param.opts, key=len)}: {text}"
+    context = problem.ctx if isinstance(problem, click.UsageError) else None
+    end = "" if text.endswith("?") else "."
+    return f"{text}{end} See {context.command_path} --help" if context is not None else text
+
+
 def main() -> None:
     """Run the command line; every expected failure is one message and an exit status (2: input, 1: the run)."""
     _terminate_when_told()
@@ -118,9 +131,7 @@ def main() -> None:
         click.echo(f"batdispatch: {'interrupted' if stopped_by == signal.SIGINT else 'terminated'}", err=True)
         sys.exit(128 + stopped_by)
     except click.ClickException as problem:
-        said = io.StringIO()
-        problem.show(file=said)
-        click.echo(readable(said.getvalue()), err=True, nl=False)
+        click.echo(f"batdispatch: error: {readable(_in_words(problem))}", err=True)
         sys.exit(2)
     except Exception as problem:
         error = user_error(problem)

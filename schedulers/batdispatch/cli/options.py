@@ -157,7 +157,7 @@ def _click_type(setting: Setting) -> Any:
     """Return click's type for the values of a field."""
     kind, form = _plain(setting.kind), setting.form
     if form.read is not None:
-        return _reader(form.read)
+        return _reader(form.read, setting.option)
     if form.choices is not None:
         return Choice(form.choices())
     if typing.get_origin(kind) is typing.Literal:
@@ -170,11 +170,14 @@ def _click_type(setting: Setting) -> Any:
     return kind if bounds is None else _range(kind, bounds, seconds=form.metavar == "SECONDS")
 
 
-def _reader(read: Callable[[str], Any]) -> Callable[[Any], Any]:
+def _reader(read: Callable[[str], Any], name: str) -> Callable[[Any], Any]:
     """Return what makes a value of a text by a field's own function, and leaves a value as it is."""
 
     def text(value: Any) -> Any:
-        return read(value) if isinstance(value, str) else value
+        try:
+            return read(value) if isinstance(value, str) else value
+        except InputError as problem:
+            raise problem if problem.source else problem.found_in(f"option {name}") from None
 
     return text
 

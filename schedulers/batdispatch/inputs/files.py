@@ -49,9 +49,8 @@ def closest(path: str | Path) -> str:
     """Return a proposal for a path that leads nowhere: what the folder holds of the closest name; empty if nothing."""
     path = Path(path)
     with contextlib.suppress(OSError):
-        close = difflib.get_close_matches(
-            path.name, sorted(each.name for each in path.parent.iterdir()), n=1, cutoff=0.8
-        )
+        others = [] if path.exists() else sorted(each.name for each in path.parent.iterdir())
+        close = difflib.get_close_matches(path.name, others, n=1, cutoff=0.8)
         return f"; did you mean {str(path.with_name(close[0]))!r}?" if close else ""
     return ""
 
