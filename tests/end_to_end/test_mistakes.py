@@ -73,7 +73,10 @@ WRONG = [
     (["platform", "shwo"], "No such command 'shwo': did you mean 'show'?"),
     (["platform", "generate", "tours"], "No such command 'tours': did you mean 'torus'?"),
     (["run"], "Missing option '--platform'. See batdispatch run --help"),
-    ([*RUN, "easy", "--seed", "x"], "option --seed: 'x' is not a valid integer. See batdispatch run --help"),
+    (
+        [*RUN, "easy", "--seed", "x"],
+        "option --seed: found 'x', expected a whole number, at least 0. See batdispatch run --help",
+    ),
     (["compare", *INPUT, "--dispatchers", "easy", "--hosts", "4,x"], "option --hosts: '4,x' is not a list"),
     (["compare", *INPUT, "--dispatchers", "easy", "--hosts", "0"], "option --hosts: found 0, expected numbers"),
     ([*RUN, "esy"], "did you mean 'easy'?"),

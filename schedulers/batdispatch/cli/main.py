@@ -122,7 +122,7 @@ def main() -> None:
         add_completion_class(Bash)
     try:
         # Without standalone mode click returns the status of `context.exit` and raises nothing.
-        status = cli.main(standalone_mode=False)
+        status = cli.main(prog_name="batdispatch", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)

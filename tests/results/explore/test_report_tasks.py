@@ -1,4 +1,4 @@
-"""Ten questions to a report, each answered by at most three steps from the top of the page, as a reader would."""
+"""Twenty questions to a report, each answered by at most three steps from the top of the page, as a reader would."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 import batdispatch as bd
 from batdispatch.report.opening import wait_changes
 from batdispatch.report.page import write_report
-from batdispatch.results.numbers import durations, number
+from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.statistics.batches import mean_by_batches
 from browsing import needs_browser, opened, ready
@@ -28,6 +28,7 @@ SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[4] / "
 ZONE = ZoneInfo("Europe/Stockholm")
 SIX = ["fcfs", "easy", "easy[ordering=sjf]", "conservative", "easy[ordering=unicef]", "filler"]
 NBSP = "\u00a0"
+UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def write_log(path: Path) -> None:
@@ -144,10 +145,7 @@ def which_hosts_idle_at_the_longest_queue(shown: Page, report: Report) -> None:
 
 def which_user_loses_most(shown: Page, report: Report) -> None:
     first, second = (run.logical for run in report.runs[:2])
-    users = shown.evaluate(
-        "Array.from(explorer.table.user, (user, job) => [explorer.table.name(job), explorer.table.users[user]])"
-    )
-    of = dict(users)
+    of = users_of(shown)
     wait = dict(zip(first.job_id.tolist(), first.waiting_time.tolist(), strict=True))
     changes: dict[str, list[float]] = {}
     for job, there in zip(second.job_id.tolist(), second.waiting_time.tolist(), strict=True):
@@ -257,8 +255,157 @@ def more_hosts(report: Report, folder: Path) -> None:
         assert "do not compare" not in shown.content()
 
 
+def users_of(shown: Page) -> dict[str, str]:
+    """Return the user of each job, by the job's id."""
+    read = "Array.from(explorer.table.user, (user, job) => [explorer.table.name(job), explorer.table.users[user]])"
+    return dict(shown.evaluate(read))
+
+
+def slowdowns(run: Run) -> Any:
+    jobs = run.logical
+    took = jobs.finish_time - jobs.starting_time
+    return np.maximum(1, (jobs.waiting_time + took) / np.maximum(took, 10))
+
+
+def largest_slowdown_of_a_day(shown: Page, report: Report) -> None:
+    go_to(shown, f"{report.day:%Y-%m-%d}")
+    first, last = report.seconds(report.day), report.seconds(report.day + timedelta(days=1))
+    jobs = report.runs[0].logical
+    waited = (jobs.submission_time >= first) & (jobs.submission_time < last) & (jobs.waiting_time > 0)
+    rows = cells(shown, "#explore-slowest")
+    assert bool(rows) == waited.any()
+    if rows:
+        assert rows[0][4] == number(slowdowns(report.runs[0])[waited].max())
+
+
+def jobs_and_waits_of_a_user_by_name(shown: Page, report: Report) -> None:
+    """A number may be a job's and a user's: `user 36` says which is meant."""
+    of = users_of(shown)
+    name = of[report.runs[0].logical.job_id[len(of) // 2]]
+    go_to(shown, f"user {name}")
+    for run, row in zip(report.runs, cells(shown, "#explore-runs"), strict=False):
+        if row[1]:
+            jobs = run.logical
+            waits = [wait for job, wait in zip(jobs.job_id, jobs.waiting_time, strict=True) if of[job] == name]
+            assert row[1] == number(len(waits))
+            seconds = float(np.mean(waits))
+            texts = {duration(seconds), *(f"{number(seconds / size)}{NBSP}{unit}" for size, unit in UNITS)}
+            assert row[2] in texts
+
+
+def who_uses_most(shown: Page, report: Report) -> None:
+    of, run = users_of(shown), report.runs[0]
+    used: dict[str, float] = {}
+    work = (run.columns.finish_time - run.columns.starting_time) * run.columns.hosts.sizes
+    for job, seconds in zip(run.columns.job_id.tolist(), work.tolist(), strict=True):
+        used[of[job]] = used.get(of[job], 0) + seconds / 3600
+    shown.get_by_role("button", name="Host-hours").click()
+    [label, _, hours, *_] = cells(shown, "#explore-who-rows")[0]
+    assert (used[label], hours) == (pytest.approx(max(used.values())), number(max(used.values())))
+
+
+def hour_of_submission_with_the_longest_waits(shown: Page, report: Report) -> None:
+    shown.select_option("#explore-group", label="Submitted at")
+    shown.locator("#explore-who-head button").nth(3).click()
+    jobs = report.runs[0].logical
+    hours = np.array([report.local(float(time)).hour for time in jobs.submission_time])
+    means = {hour: float(jobs.waiting_time[hours == hour].mean()) for hour in set(hours.tolist())}
+    [
+        label,
+        *_,
+    ] = cells(shown, "#explore-who-rows")[0]
+    assert means[int(label[:2])] == pytest.approx(max(means.values()))
+
+
+def a_job_that_could_have_used_idle_hosts(shown: Page, report: Report) -> None:
+    row = shown.locator("#explore-idle tr").first
+    if not row.count():
+        return
+    name = row.locator("button").nth(1).inner_text()
+    row.locator("button").first.click()
+    run = report.runs[0]
+    time = shown.evaluate("explorer.table.begin + explorer.instant / explorer.table.second")
+    [job] = np.flatnonzero(run.logical.job_id == name)
+    assert waiting(run, time)[job]
+    assert run.logical.requested_number_of_resources[job] <= len(idle_hosts(run, time))
+    fits = waiting(run, time) & (run.logical.requested_number_of_resources <= len(idle_hosts(run, time)))
+    assert cells(shown, "#explore-instant-rows")[0][4] == number(fits.sum())
+    shown.keyboard.press("Escape")
+
+
+def size_class_that_gains_most(shown: Page, report: Report) -> None:
+    shown.select_option("#explore-group", label="Size")
+    heading = shown.get_by_role("button", name="Change of the mean")
+    heading.click()
+    heading.click()
+    first, second = (run.logical for run in report.runs[:2])
+    wait = dict(zip(first.job_id.tolist(), first.waiting_time.tolist(), strict=True))
+    [label, count, _, before, after, *_] = cells(shown, "#explore-who-rows")[0]
+    ends = [int(part) for part in re.findall(r"\d+", label.replace(",", ""))]
+    sizes = second.requested_number_of_resources
+    inside = (sizes >= ends[0]) & (sizes <= (np.inf if "+" in label else ends[-1]))
+    assert count == number(inside.sum())
+    assert before == duration(float(np.mean([wait[job] for job in second.job_id[inside].tolist()])))
+    assert after == duration(float(second.waiting_time[inside].mean()))
+
+
+def how_long_one_job_waited_in_each_run(shown: Page, report: Report) -> None:
+    jobs = report.runs[-1].logical
+    name = jobs.job_id[int(np.argmax(jobs.waiting_time))]
+    go_to(shown, f"job {name}")
+    rows = [row for row in cells(shown, "#explore-job-rows") if len(row) > 1]
+    for run, row in zip(report.runs, rows, strict=True):
+        [place] = np.flatnonzero(run.logical.job_id == name)
+        assert row[1] == duration(float(run.logical.waiting_time[place]))
+    shown.keyboard.press("Escape")
+
+
+def utilisation_and_queue_of_a_month(shown: Page, report: Report) -> None:
+    go_to(shown, f"{report.day:%Y-%m}")
+    assert shown.locator("#explore-month").get_attribute("aria-pressed") == "true"
+    run, row = report.runs[0], cells(shown, "#explore-runs")[0]
+    first, last = shown.evaluate("[explorer.view.seconds(explorer.view.from), explorer.view.seconds(explorer.view.to)]")
+    assert report.local(first).month == report.day.month
+    jobs = run.columns
+    inside = np.clip(np.minimum(jobs.finish_time, last) - np.maximum(jobs.starting_time, first), 0, None)
+    share = (inside * jobs.hosts.sizes).sum() / (last - first) / (run.hosts or 1)
+    assert row[4] == f"{number(100 * share)}{NBSP}%"
+    moments = np.unique(np.concatenate([[first], run.logical.submission_time, run.logical.starting_time]))
+    moments = moments[(moments >= first) & (moments < last)]
+    begun, come = np.sort(run.logical.starting_time), np.sort(run.logical.submission_time)
+    longest = (np.searchsorted(come, moments, "right") - np.searchsorted(begun, moments, "right")).max()
+    assert row[5].partition(",")[0] == number(longest)
+
+
+def how_sure_a_users_change_is(shown: Page, report: Report) -> None:
+    of = users_of(shown)
+    [name, *_] = cells(shown, "#explore-who-rows")[0]
+    changes = [
+        change
+        for job, change in zip(common_jobs(report), wait_changes(*report.runs[:2]), strict=True)
+        if of[job] == name
+    ]
+    found = mean_by_batches(np.array(changes))
+    shown.fill("#explore-who-name", name)
+    row = next(row for row in cells(shown, "#explore-who-rows") if row[0] == name)
+    if found.low is None or found.high is None:
+        assert row[6] == "\N{EN DASH}"
+    else:
+        assert row[6] == f"{signed(found.low)} to {signed(found.high)}"
+
+
+def signed(seconds: float) -> str:
+    sign = "+" if seconds > 0 else "\N{MINUS SIGN}" if seconds < 0 else ""
+    return f"{sign}{duration(abs(seconds))}"
+
+
+def common_jobs(report: Report) -> list[str]:
+    first = report.runs[0].logical
+    return [str(first.job_id[row]) for row in np.argsort(first.submission_time, kind="stable")]
+
+
 def ask(report: Report, folder: Path) -> None:
-    """Ask the ten questions, each of a page as it opens."""
+    """Ask all questions, each of a page as it opens."""
     plain: list[Callable[[Page, Report], None]] = [
         who_waited_longest_in_a_week_and_why,
         which_hosts_idle_at_the_longest_queue,
@@ -267,6 +414,15 @@ def ask(report: Report, folder: Path) -> None:
         utilisation_of_a_day,
         the_same_moment_under_two_dispatchers,
         a_job_by_its_id,
+        largest_slowdown_of_a_day,
+        jobs_and_waits_of_a_user_by_name,
+        who_uses_most,
+        hour_of_submission_with_the_longest_waits,
+        a_job_that_could_have_used_idle_hosts,
+        size_class_that_gains_most,
+        how_long_one_job_waited_in_each_run,
+        utilisation_and_queue_of_a_month,
+        how_sure_a_users_change_is,
     ]
     pictured: list[Callable[[Page, Report, Path], None]] = [a_link_shows_the_same, the_picture_for_a_paper]
     for question in plain:
@@ -297,11 +453,11 @@ def generated(tmp_path: Path) -> Report:
     return reported(tmp_path / "log.swf", ["easy", "conservative"], tmp_path)
 
 
-def test_ten_questions_to_a_generated_log(generated: Report, tmp_path: Path) -> None:
+def test_questions_to_a_generated_log(generated: Report, tmp_path: Path) -> None:
     ask(generated, tmp_path)
 
 
 @pytest.mark.reallogs
 @pytest.mark.parametrize("dispatchers", [["easy", "conservative"], SIX], ids=["two runs", "six runs"])
-def test_ten_questions_to_a_real_log(dispatchers: list[str], tmp_path: Path) -> None:
+def test_questions_to_a_real_log(dispatchers: list[str], tmp_path: Path) -> None:
     ask(reported(SHARED / "data" / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz", dispatchers, tmp_path), tmp_path)

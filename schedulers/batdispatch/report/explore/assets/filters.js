@@ -17,11 +17,14 @@ export class Filters {
     this.#tell();
   }
 
-  /** Choose the jobs of a user, account, queue or partition by its name; return whether there is one. */
-  choose(text) {
-    const place = this.dimensions.find((one) => one.keys.some((key) => one.label(key) === text));
-    if (place) this.set(place, place.keys.find((key) => place.label(key) === text));
-    return Boolean(place);
+  /** Return the dimension that has a key of some label; `kind`: the only one to look into, "": any. */
+  named(text, kind) {
+    return this.dimensions.find((one) => (!kind || one.name === kind) && one.keys.some((key) => one.label(key) === text));
+  }
+
+  /** Choose the jobs of a key by its label. */
+  choose(dimension, text) {
+    this.set(dimension, dimension.keys.find((key) => dimension.label(key) === text));
   }
 
   /** Choose the jobs of a key; undefined: whatever key they have. */
