@@ -118,7 +118,12 @@ def test_a_verdict_says_that_no_simple_ordering_stood_beside(inputs: Path, tmp_p
         batdispatch.run(inputs / "w.json", name, platform=inputs / "flat.xml", out=tmp_path / name, record=False)
     found = opening(read_runs([tmp_path / "easy", tmp_path / "filler"]))
     assert found is not None
-    assert found.text.partition("The price")[2].count(". No simple ordering stood beside it. Replicates") == 1
+    assert (
+        found.text.partition("The price")[2].count(
+            ". No simple ordering, such as shortest job first, took part. Replicates"
+        )
+        == 1
+    )
 
 
 def test_without_easy_the_column_is_left_out_and_why_is_said(inputs: Path, tmp_path: Path) -> None:

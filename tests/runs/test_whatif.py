@@ -24,6 +24,7 @@ from batdispatch.inputs.slurm.conf import read_conf
 from batdispatch.report.fidelity.grade import grade_of
 from batdispatch.report.fidelity.waits import Waits
 from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.numbers import durations
 from batdispatch.runs.changes import Setup, setup_of, with_change, with_conf
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
@@ -139,6 +140,18 @@ def test_sizes_are_compared_like_anything_else(site: made_up_site.MadeUpSite, tm
     price = 5 * answers.found.hours * 1.0 / ((first.total_wait - more.total_wait) / 3600)
     assert answers.found.price_of_hour(more, 1.0) == pytest.approx(price)
     assert "hour saved costs" in str(answers)
+    page = answers.page.read_text()
+    said = page.partition('<p class="answer">')[2].partition("</p>")[0].replace("\N{NO-BREAK SPACE}", " ")
+    assert len(said.split()) <= 60
+    texts, unit = durations([more.mean_wait, first.mean_wait])
+    waits = [f"{text} {unit}".strip() for text in texts]
+    assert said.startswith(
+        f"With easy on 20 hosts (+33.3 % hosts), jobs wait {waits[0]} in the mean instead of {waits[1]} with "
+    )
+    assert page.index('class="bars"') < page.index("<table")
+    # It links to the runs side by side, by the names of the changes.
+    assert 'href="runs.html"' in page
+    assert all(f">{label}</option>" in (tmp_path / "runs.html").read_text() for label in variants)
 
 
 # ---------------------------------------------------------------------- changes

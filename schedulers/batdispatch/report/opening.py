@@ -29,7 +29,7 @@ MOST_RUNS = 8
 _PRICES, _WORSE = (STARVATION.name, "max_waiting_time", "p99_waiting_time", "mean_bounded_slowdown"), 1.005
 #: The unit of a slowdown.
 _TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}"
-_ALONE = "No simple ordering stood beside it."
+_ALONE = "No simple ordering, such as shortest job first, took part."
 _ELSEWHERE = "Replicates (--replicates 10) tell more."
 
 

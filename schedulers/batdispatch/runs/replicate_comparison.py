@@ -242,7 +242,7 @@ def _run_pages(folder: Path, page: Path) -> tuple[list[LinkedPage], list[str]]:
     around = os.path.commonpath(ordered) if len(ordered) > 1 else folder / RUNS
     linked = []
     for place, group in enumerate(ordered[:MOST_PAGES]):
-        path = page.parent / f"{page.stem}-runs" / f"{place}.html"
+        path = page.parent / "pages" / f"{place}.html"
         write_report(find_runs([group]), path, explain=False, printed=False)
         linked.append(LinkedPage(group.relative_to(around).as_posix(), path.relative_to(page.parent).as_posix()))
     return linked, [str(group) for group in ordered[MOST_PAGES:]]

@@ -10,6 +10,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.report.replicates.aims import AIMS, Aim
 from batdispatch.report.replicates.answers import Answer, Section, aims_of, answer, sections, sentence, sentences
 from batdispatch.report.replicates.facts import Facts
+from batdispatch.report.replicates.opening import opening
 from batdispatch.report.replicates.page import render, text_of, warnings
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.report.replicates.table import Block, RunMetric
@@ -196,8 +197,11 @@ def test_the_first_table_of_the_page_names_the_price_of_each_choice() -> None:
     page = render([one], Facts(title="x"))
     prices = re.findall(r'<td class="chosen">(.*?)</td>.*?<td class="price">(.*?)</td>', page)
     assert [name for name, _ in prices] == ["good", "good", "bad", "no choice"]
-    assert re.fullmatch(r"longest wait 2\.0\d..", prices[0][1])
-    assert re.fullmatch(r"mean waiting time 1\.\d\d..<br>mean bounded slowdown 1\.\d\d..", prices[2][1])
+    interval = r" \(\d\.\d\d to \d\.\d\d\)"
+    assert re.fullmatch(rf"longest wait 2\.0\d..{interval}", prices[0][1])
+    assert re.fullmatch(
+        rf"mean waiting time 1\.\d\d..{interval}<br>mean bounded slowdown 1\.\d\d..{interval}", prices[2][1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -274,8 +278,13 @@ def test_the_page_is_complete_in_itself_and_the_same_each_time() -> None:
     assert not re.search(r"""(?:src|href)=["'](?!#)""", page.replace('xmlns:xlink="http', ""))
     assert "<b>bad" not in page
     assert "Which &amp; why" in page
-    for one in (*found[0].answers,):
-        assert sentence(one, "slices").partition("(")[0].replace("<", "&lt;").replace(">", "&gt;") in page
+    first = page.partition('<p class="answer">')[2].partition("</p>")[0]
+    assert re.fullmatch(
+        r"On 8 slices of w0, jobs wait least under good: 0\.5\d times as long in the mean as under easy "
+        r"\(95 % interval 0\.\d\d to 0\.\d\d\)\. The price, against easy: longest wait 2\.\d\d times\.",
+        first,
+    ), first
+    assert page.index(first) < page.index("<table>")
     for text in (
         "no job can be resized",
         "it broke",
@@ -293,9 +302,29 @@ def test_the_page_is_complete_in_itself_and_the_same_each_time() -> None:
 def test_a_page_of_one_replicate_says_that_nothing_can_be_said() -> None:
     found = sections(runs(replicates=1, easy=1.0, good=0.5, bad=2.0), blocks="slices", draws=FAST)
     page = render(found, Facts(title="x", blocks="slices"))
-    assert page.count("no choice can be recommended") == 4
-    assert "At least 6 slices are needed to tell, and there is one." in page
+    assert page.count('<td class="chosen">no choice</td>') == 4
+    assert (
+        "no dispatcher can be chosen for the lowest mean waiting time. good has the best mean, which may be chance."
+        in page
+    )
+    assert page.count("At least 6 slices are needed to tell, and there is one.") == 5
     assert isinstance(found[0].answers[0].ranking, NoRanking)
+
+
+def test_a_page_of_several_workloads_says_on_how_many_the_best_wins() -> None:
+    two = pd.concat([runs(easy=1.0, good=0.5).assign(workload=name) for name in ("log", "other")])
+    first = opening(sections(two, blocks="slices", draws=FAST))
+    assert first is not None
+    assert first.text == "Jobs wait least in the mean under good on 2 of 2 workloads, beyond chance on 2 of these."
+    assert first.headings == ["mean wait, log", "mean wait, other"]
+    assert [[bar.share == 1 for bar in bars] for _, _, bars in first.rows] == [[True, True], [False, False]]
+
+
+def test_the_page_begins_with_at_most_sixty_words_however_many_rivals_there_are() -> None:
+    many = runs(easy=1.0, **{f"like-{number}": 0.5 + number / 1000 for number in range(9)})
+    first = opening(sections(many, blocks="slices", draws=FAST))
+    assert first is not None
+    assert len(first.text.split()) <= 60
 
 
 def test_intervals_of_few_replicates_carry_a_warning() -> None:

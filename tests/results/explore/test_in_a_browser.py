@@ -321,7 +321,7 @@ def test_a_queue_is_a_filter_and_the_pointer_says_what_a_job_asked_waited_and_go
         "1 of user ann in queue long",
         "asked 2 units for at most 60 s",
         "waited 0 s",
-        "got 2 hosts for 30 s, completed successfully",
+        "got 2 hosts for 30 s, completed",
     ]
 
 

@@ -48,7 +48,7 @@ def _of_one(section: Section, found: Answer) -> str:
     text += f". It cannot be told apart from {_named(found.rivals)}." if found.rivals else "."
     worst = [(one.aim, pair.effect) for one, pair in worse(found.chosen, section.answers) if pair.effect is not None]
     prices = [f"{aim.words} {amount(aim, effect)}" for aim, effect in worst[:_MOST_NAMED]]
-    return f"{text} The price: {name_list(prices)}." if prices else text
+    return f"{text} The price, against {found.baseline}: {name_list(prices)}." if prices else text
 
 
 def _of_many(sections: Sequence[Section]) -> str:

@@ -1,6 +1,6 @@
 // What a job asked for, in words.
 
-import { duration, number } from "./words.js";
+import { duration, ending, number } from "./words.js";
 
 /** Return who asked: user and queue, as far as they are known. */
 export function whose(table, job) {
@@ -17,6 +17,6 @@ export function asked(table, job) {
 }
 
 /** Return how a job ended in a run. */
-export function ending(table, run, job) {
-  return ["not in this run", ...table.states][run.state[job]].toLowerCase().replaceAll("_", " ");
+export function ended(table, run, job) {
+  return run.state[job] ? ending(table.states[run.state[job] - 1]) : "not in this run";
 }

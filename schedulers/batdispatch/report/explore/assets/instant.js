@@ -33,14 +33,14 @@ export function situation(table, run, time) {
 function row(explorer, run) {
   const { table, instant: time } = explorer;
   const { waiting, held } = situation(table, run, time);
-  const idle = Math.max(0, run.hosts - held);
+  const which = idleHosts(table, run, time), idle = which ? which.count : Math.max(0, run.hosts - held);
   const units = waiting.reduce((sum, job) => sum + table.units[job], 0);
   const fit = waiting.filter((job) => table.units[job] <= idle).length;
   const cells = [number(waiting.length), number(units), `${number(idle)} of ${number(run.hosts)}`, table.shared ? "–" : number(fit)];
   return make("tr", [
     make("th", [key(run), run.label], { scope: "row", class: "name" }),
     ...cells.map((text) => make("td", text)),
-    make("td", idleHosts(table, run, time)?.join("; ") || "–", { class: "head" }),
+    make("td", which?.words || "–", { class: "head" }),
     make("td", waiting.length ? head(explorer, run, waiting[0]) : "nobody waits", { class: "head" }),
   ]);
 }

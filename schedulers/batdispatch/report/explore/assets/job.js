@@ -1,8 +1,9 @@
 // What is known about the job that is looked at: what it asked for, and what became of it under each run.
 
 import { moment } from "./calendar.js";
-import { asked, ending, whose } from "./asked.js";
+import { asked, ended, whose } from "./asked.js";
 import { element, make } from "./dom.js";
+import { heldHosts } from "./hosts.js";
 import { lineageOf, ranFor } from "./lineage.js";
 import { key } from "./look.js";
 import { whileItWaited } from "./waited.js";
@@ -27,7 +28,7 @@ export function tellOfJob(explorer) {
 }
 
 function row({ table, view, reasons }, run, job) {
-  const state = ending(table, run, job);
+  const state = ended(table, run, job);
   const name = make("th", [key(run), run.label], { scope: "row", class: "name" });
   const first = run.of[job], segments = run.of[job + 1] - first;
   if (!segments) return make("tr", [name, make("td", state, { colspan: 5 })]);
@@ -40,7 +41,7 @@ function row({ table, view, reasons }, run, job) {
     make("td", moment(view.seconds(run.start[first]), 0)),
     make("td", duration(took) + (segments > 1 ? ` in ${segments} segments` : "")),
     make("td", number(slowdown)),
-    make("td", [state, ...(why ? [make("div", why, { class: "why" })] : [])]),
+    make("td", [`${state}, on ${heldHosts(table, run, first)}`, ...(why ? [make("div", why, { class: "why" })] : [])]),
   ]);
 }
 
@@ -59,7 +60,7 @@ function segmentRows({ table, view }, run, job) {
         make("td", moment(view.seconds(run.start[segment]), 0)),
         make("td", duration((run.end[segment] - run.start[segment]) / table.second)),
         make("td", ""),
-        make("td", `${lineage.ended(segment)}, on ${number(run.held[segment])} hosts`),
+        make("td", `${lineage.ended(segment)}, on ${heldHosts(table, run, segment)}`),
       ],
       { class: "segment" },
     );

@@ -2,7 +2,7 @@
 
 import { moment } from "./calendar.js";
 import { unfold } from "./decode.js";
-import { duration, number } from "./words.js";
+import { duration, ending, number } from "./words.js";
 
 /** Return how long the segments of a job ran together, in units of the table. */
 export function ranFor(run, job) {
@@ -65,6 +65,6 @@ class Lineage {
 
   /** Return how a segment ended, in words. */
   ended(segment) {
-    return this.table.states[this.state[segment]].toLowerCase().replaceAll("_", " ");
+    return ending(this.table.states[this.state[segment]]);
   }
 }

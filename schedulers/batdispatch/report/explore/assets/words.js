@@ -30,6 +30,11 @@ export function durationBeside(seconds, other) {
   return size >= 1e-3 ? number(1e3 * seconds) + NBSP + "ms" : number(1e6 * seconds) + NBSP + "µs";
 }
 
+const ENDINGS = { COMPLETED_SUCCESSFULLY: "completed", COMPLETED_WALLTIME_REACHED: "killed at its walltime" };
+
+/** Return how something ended, of the state that Batsim calls so. */
+export const ending = (state) => ENDINGS[state] ?? state.toLowerCase().replace("completed_", "").replaceAll("_", " ");
+
 /** Return a change with its sign, written by a function for amounts. */
 export const signed = (value, format) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${format(Math.abs(value))}`;
 

@@ -1,6 +1,6 @@
 // What a job asked, waited and got, beside the pointer.
 
-import { asked, ending, whose } from "../asked.js";
+import { asked, ended, whose } from "../asked.js";
 import { element, make } from "../dom.js";
 import { ranFor } from "../lineage.js";
 import { duration, number } from "../words.js";
@@ -34,7 +34,7 @@ export function showTip(table, run, job, event, part = "") {
     make("br"),
     `waited ${duration(run.wait[job] / table.second)}`,
     make("br"),
-    `got ${hosts} for ${duration(took)}, ${ending(table, run, job)}`,
+    `got ${hosts} for ${duration(took)}, ${ended(table, run, job)}`,
   ];
   if (part) said.push(make("br"), part);
   showText(said, event);
