@@ -9,18 +9,19 @@ _UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms")
 
 
 def duration_unit(values: Sequence[float]) -> tuple[float, str]:
-    """Return the unit (seconds, name) in which the largest of some durations is at least 2, or the smallest unit."""
+    """Return the unit (seconds, name) in which the largest of some durations is at least 2, of units up to 1 s 1."""
     largest = max((abs(value) for value in values), default=0.0)
     if not largest:
         return 1.0, "s"
-    return next((unit for unit in _UNITS if largest >= 2 * unit[0]), _UNITS[-1])
+    return next((unit for unit in _UNITS if largest >= unit[0] * (2 if unit[0] > 1 else 1)), _UNITS[-1])
 
 
 def durations(values: Sequence[float | None]) -> tuple[list[str], str]:
     """Return durations as texts, and the unit that all have; an empty unit where each text carries its own.
 
     One unit suits all if the smallest of them, zeros aside, is at least half of it and the largest is below ten
-    thousand. Of several such units the largest is taken in which some duration is at least 2.
+    thousand. Of several such units the largest is taken in which some duration is at least 2 (of
+    units up to 1 s, at least 1).
 
     Args:
         values: in seconds; None is shown as n/a.

@@ -5,10 +5,13 @@ export const DAY = 86400;
 export const HOUR = 3600;
 const MINUTE = 60;
 
+/** By how many digits stand behind the point; making one takes much longer than using it. */
+const FORMATS = Array.from({ length: 7 }, (_, digits) => new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+
 /** Return a number with three significant digits or more, and whole ones without a fraction, as `results/numbers.py` does. */
 export function number(value) {
   const digits = Number.isInteger(value) ? 0 : Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)))));
-  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return FORMATS[digits].format(value);
 }
 
 /** Return so many of something in words: 1 host, 2 hosts. */
@@ -26,8 +29,8 @@ export function durationBeside(seconds, other) {
   if (size >= 2 * DAY) return number(seconds / DAY) + NBSP + "d";
   if (size >= 2 * HOUR) return number(seconds / HOUR) + NBSP + "h";
   if (size >= 2 * MINUTE) return number(seconds / MINUTE) + NBSP + "min";
-  if (size >= 0.1 || !size) return number(seconds) + NBSP + "s";
-  return size >= 1e-3 ? number(1e3 * seconds) + NBSP + "ms" : number(1e6 * seconds) + NBSP + "µs";
+  if (size >= 1 || !size) return number(seconds) + NBSP + "s";
+  return size >= 1e-3 ? number(seconds / 1e-3) + NBSP + "ms" : number(seconds / 1e-6) + NBSP + "µs";
 }
 
 const ENDINGS = { COMPLETED_SUCCESSFULLY: "completed", COMPLETED_WALLTIME_REACHED: "killed at its walltime" };
