@@ -146,14 +146,14 @@ def inputs(runs: Sequence[Run]) -> list[Fact]:
     return [each for each in facts if any(each.values)]
 
 
-def simulated(runs: Sequence[Run]) -> list[Run]:
+def simulations(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that are simulations: not the log that stands beside them, unless it stands alone."""
     return [run for run in runs if run.folder.name != THE_LOG] or list(runs)
 
 
 def warnings(every: Sequence[Run]) -> list[str]:
     """Return why the runs may not be comparable or trustworthy, one sentence each."""
-    runs = simulated(every)
+    runs = simulations(every)
     found = [
         f"{run.label} is no simulation: it is what the log says of these jobs. The site may have had outages and rules "
         "that are not simulated, and jobs whose limits were extended."

@@ -12,7 +12,7 @@ import numpy as np
 from batdispatch.core.line.hindsight import name_list
 from batdispatch.dispatchers.simple import has_simple
 from batdispatch.report import style
-from batdispatch.report.comparison import same_jobs, simulated
+from batdispatch.report.comparison import same_jobs, simulations
 from batdispatch.results.columns import Floats, in_order
 from batdispatch.results.metrics.compute import STARVATION, Value, describe
 from batdispatch.results.metrics.rows import Row, metric_row
@@ -70,10 +70,10 @@ def opening(runs: Sequence[Run]) -> Opening | None:
     """Return what some runs say; None if no job started in one of them."""
     if any(run.metrics.get("mean_waiting_time") is None for run in runs):
         return None
-    other_hosts = len({run.hosts for run in simulated(runs)}) > 1
+    other_hosts = len({run.hosts for run in simulations(runs)}) > 1
     names = (*FIGURES, *(["utilisation"] if other_hosts else []))
     figures = [Figure(name, [run.metrics.get(name) for run in runs]) for name in names]
-    return opening_of(_text(simulated(runs), other_hosts), [run.label for run in runs], figures)
+    return opening_of(_text(simulations(runs), other_hosts), [run.label for run in runs], figures)
 
 
 def opening_of(text: str, labels: Sequence[str], figures: Sequence[Figure]) -> Opening:

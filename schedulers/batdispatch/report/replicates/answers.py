@@ -221,12 +221,12 @@ def sentence(found: Answer, blocks: str, others: Sequence[Answer] = ()) -> str:
         return (
             f"For {goal(aim)} choose any of {any_of}{among}: they cannot be told apart. "
             f"{found.chosen} has the best mean, {told}, and is better in {compared.wins} of "
-            f"{counted(compared.n, blocks)}{at_price}.{of_these}"
+            f"{count_of(compared.n, blocks)}{at_price}.{of_these}"
         )
     text = f"For {goal(aim)} choose {found.chosen}{among}"
     if compared is not None and compared.effect is not None:
         text += f": {effect(aim, compared.effect, found.baseline)}, and better in {compared.wins} of "
-        text += counted(compared.n, blocks)
+        text += count_of(compared.n, blocks)
     text += f"{at_price}."
     if found.rivals:
         text += f" It cannot be told apart from {_list(found.rivals)}."
@@ -332,7 +332,7 @@ def _are(table: RunMetric) -> str:
     return number if table.size == len(table.blocks) else f"{number} that share no job"
 
 
-def counted(number: int, blocks: str) -> str:
+def count_of(number: int, blocks: str) -> str:
     """Return a number with what is counted."""
     return f"{number} {blocks[:-1] if number == 1 and blocks.endswith('s') else blocks}"
 

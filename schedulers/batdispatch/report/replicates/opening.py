@@ -9,7 +9,7 @@ import numpy as np
 
 from batdispatch.core.line.hindsight import name_list
 from batdispatch.report.opening import FIGURES, Figure, Opening, opening_of
-from batdispatch.report.replicates.answers import Answer, Section, amount, counted, goal, interval, worse
+from batdispatch.report.replicates.answers import Answer, Section, amount, count_of, goal, interval, worse
 
 #: Most rivals that are named, most prices, and most workloads that the picture shows.
 _MOST_NAMED, _MOST_WORKLOADS = 3, 4
@@ -38,7 +38,7 @@ def _figure(found: Answer, heading: str = "") -> Figure:
 
 
 def _of_one(section: Section, found: Answer) -> str:
-    where = f"On {counted(found.n, section.blocks)}" + (f" of {section.name}" if section.name else "")
+    where = f"On {count_of(found.n, section.blocks)}" + (f" of {section.name}" if section.name else "")
     if found.chosen is None:
         return f"{where}, no dispatcher can be chosen for {goal(found.aim)}. {found.why}"
     text, pair = f"{where}, jobs wait least under {found.chosen}", found.of(found.chosen)
