@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import click
 import msgspec
+from msgspec import Meta
 
 from batdispatch.cli.completion import complete_job
 from batdispatch.cli.groups import OTHER_OPTIONS, Command
 from batdispatch.cli.messages import json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
-from batdispatch.explain.options import ExplainWaitOptions
+
+
+class ExplainWaitOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is said.
+
+    limit: Show at most this many phases, and as many later jobs.
+    holders: Name at most this many running jobs for each phase.
+    """
+
+    limit: Annotated[int, Meta(ge=1)] = 8
+    holders: Annotated[int, Meta(ge=0)] = 4
 
 
 @click.command(cls=Command)
