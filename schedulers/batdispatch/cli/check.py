@@ -5,108 +5,61 @@ from __future__ import annotations
 import secrets
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 import msgspec
+from msgspec import Meta
 
-from batdispatch.cli.groups import Choice, Command, option
-from batdispatch.cli.messages import Terminal
-from batdispatch.cli.options import Seconds
+from batdispatch.cli.groups import Command, option
+from batdispatch.cli.messages import Terminal, json_text
+from batdispatch.cli.options import options
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.settings import roles_of
+from batdispatch.core.line.settings import Form, roles_of
 
 if TYPE_CHECKING:
     from batdispatch.audit.findings import Findings
     from batdispatch.runs.checks.check import CheckResult, Report
-    from batdispatch.runs.checks.rerun import When
 
 #: Exit status when nothing wrong was found, and something could not be made again.
 UNDONE = 3
 
 
+class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How runs are checked.
+
+    platform: Read this platform. The default is the one that result.json names.
+    workload: Read this workload. The default is the one that result.json names.
+    master_host: Take this host for the one that carries Batsim. The default is what result.json says.
+    roles: Give a host a role (storage, compute_node), as Batsim's -r does.
+    events: Read these external events. The default is the file that result.json names.
+    replay: Make each run again, and compare: its dispatcher answers the recorded messages, or the run is simulated
+        again. auto: unless that runs a source file. always: source files, too, and without a budget if none is given.
+    budget: Make runs again for this long at most, all together, by the wall's clock. The default is 600; with --replay
+        always there is none.
+    sample: Look at N runs only, drawn at random. Tables over all runs are checked in any case.
+    seed: Draw the sample with this number. By default it is drawn anew each time, so that nobody can foresee it, and
+        printed.
+    limit: Show at most this many violations of each kind.
+    """
+
+    platform: Annotated[Path | None, Form("P.xml")] = None
+    workload: Annotated[Path | None, Form("W.json")] = None
+    master_host: Annotated[str | None, Form("NAME")] = None
+    roles: Annotated[dict[str, str], Form("HOST:ROLE", name="--role", gather=roles_of)] = {}
+    events: Annotated[Path | None, Form("FILE")] = None
+    replay: Literal["auto", "always", "never"] = "auto"
+    budget: Annotated[Annotated[float, Meta(ge=0)] | None, Form("SECONDS")] = None
+    sample: Annotated[Annotated[int, Meta(ge=1)] | None, Form("N")] = None
+    seed: Annotated[Annotated[int, Meta(ge=0)] | None, Form("N")] = None
+    limit: Annotated[int, Meta(ge=1)] = 20
+
+
 @click.command(cls=Command)
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@option(
-    "--platform",
-    metavar="P.xml",
-    type=click.Path(path_type=Path),
-    help="Read this platform. The default is the one that result.json names.",
-)
-@option(
-    "--workload",
-    metavar="W.json",
-    type=click.Path(path_type=Path),
-    help="Read this workload. The default is the one that result.json names.",
-)
-@option(
-    "--master-host",
-    metavar="NAME",
-    help="Take this host for the one that carries Batsim. The default is what result.json says.",
-)
-@option(
-    "--role",
-    "roles",
-    metavar="HOST:ROLE",
-    multiple=True,
-    help="Give a host a role (storage, compute_node), as Batsim's -r does.",
-)
-@option(
-    "--events",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Read these external events. The default is the file that result.json names.",
-)
-@option(
-    "--replay",
-    type=Choice(["auto", "always", "never"]),
-    default="auto",
-    show_default=True,
-    help="Make each run again, and compare: its dispatcher answers the recorded messages, or the run is simulated "
-    "again. auto: unless that runs a source file. always: source files, too, and without a budget if none is given.",
-)
-@option(
-    "--budget",
-    metavar="SECONDS",
-    type=Seconds(0),
-    help="Make runs again for this long at most, all together, by the wall's clock. The default is 600; with "
-    "--replay always there is none.",
-)
-@option(
-    "--sample",
-    metavar="N",
-    type=click.IntRange(1),
-    help="Look at N runs only, drawn at random. Tables over all runs are checked in any case.",
-)
-@option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(0),
-    help="Draw the sample with this number. By default it is drawn anew each time, so that nobody can foresee it, "
-    "and printed.",
-)
-@option(
-    "--limit",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    help="Show at most this many violations of each kind.",
-)
+@options(CheckOptions)
 @option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def command(
-    folders: tuple[Path, ...],
-    platform: Path | None,
-    workload: Path | None,
-    master_host: str | None,
-    roles: tuple[str, ...],
-    events: Path | None,
-    replay: When,
-    budget: float | None,
-    sample: int | None,
-    seed: int | None,
-    limit: int,
-    as_json: bool,
-) -> None:
+def command(how: CheckOptions, folders: tuple[Path, ...], as_json: bool) -> None:
     """Audit every file of each run against its workload, its platform, and what was decided, and make the run again.
 
     DIR is a run's folder (jobs.csv, with or without result.json), one that holds several, or the folder of a comparison
@@ -131,34 +84,24 @@ def command(
     from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.runs.checks.check import Sample
 
-    if seed is not None and sample is None:
+    if how.seed is not None and how.sample is None:
         raise InputError("needs --sample N", source="option --seed")
-    drawn = None if sample is None else Sample(sample, secrets.randbelow(2**32) if seed is None else seed)
+    drawn = None
+    if how.sample is not None:
+        drawn = Sample(how.sample, secrets.randbelow(2**32) if how.seed is None else how.seed)
+    settings = msgspec.structs.asdict(how) | {"seed": 0 if drawn is None else drawn.seed}
     with ProgressDisplay() as progress:
-        report = check(
-            *folders,
-            platform=platform,
-            workload=workload,
-            events=events,
-            master_host=master_host,
-            roles=roles_of(roles),
-            replay=replay,
-            budget=budget,
-            sample=sample,
-            seed=0 if drawn is None else drawn.seed,
-            limit=limit,
-            listener=Terminal(progress.tell),
-        ).findings
+        report = check(*folders, **settings, listener=Terminal(progress.tell)).findings
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(_answer(report, drawn)), indent=2).decode())
+        click.echo(json_text(_answer(report, drawn)))
     else:
         for checked in (*report.runs, *report.tables):
-            _tell(checked, limit)
+            _tell(checked, how.limit)
         if drawn is not None:
             click.echo(f"{report.left_out:,} runs were not drawn (--sample {drawn.size} --seed {drawn.seed})")
     if any(checked.findings.total for checked in (*report.runs, *report.tables)):
         sys.exit(1)
-    if replay != "never" and any(checked.findings.undone for checked in report.runs):
+    if how.replay != "never" and any(checked.findings.undone for checked in report.runs):
         sys.exit(UNDONE)
 
 

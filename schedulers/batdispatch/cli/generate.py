@@ -14,7 +14,7 @@ import msgspec
 from batdispatch.cli.announced_group import AnnouncedGroup
 from batdispatch.cli.groups import Command, LazyGroup, option
 from batdispatch.cli.logs import read_source, source_option
-from batdispatch.cli.messages import answer, quiet_option, show
+from batdispatch.cli.messages import answer, json_text, quiet_option, show
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, output_option
 from batdispatch.core.line.settings import RESULTS
@@ -164,7 +164,7 @@ def _finish(
         **read,
     }
     if as_json:
-        answer(msgspec.json.format(msgspec.json.encode(facts), indent=2).decode())
+        answer(json_text(facts))
     else:
         shown = "" if load is None else f", offered load {load:.3f}"
         jobs, hosts = _many(len(workload.jobs), "job"), _many(workload.nb_res or 0, "host")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import click
-import msgspec
 
 from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.kinds import KINDS, summaries
+from batdispatch.cli.messages import json_text
 
 
 @click.command(cls=Command)
@@ -22,7 +22,7 @@ def command(kind: str | None, as_json: bool) -> None:
     """
     tables = {name: summaries(name) for name in KINDS if kind in (None, name)}
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(tables), indent=2).decode())
+        click.echo(json_text(tables))
         return
     for name, entries in tables.items():
         if kind is None:

@@ -16,7 +16,7 @@ from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.fields import is_whole_hosts
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Machine
-from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.files import write_json, write_whole
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.dates import dates_of
 from batdispatch.inputs.workloads.importers import ImportResult
@@ -61,7 +61,7 @@ def write_log_run(imported: ImportResult, platform: Path, out: Path) -> Path:
         "workload": {"jobs": len(jobs), **({} if dates is None else {"dates": msgspec.to_builtins(dates)})},
     }
     result["metrics"] = figures_of(columns, result, machine=machine, jobs=jobs, folder=folder).metrics
-    write_whole(folder / RESULT, msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n")
+    write_json(folder / RESULT, result)
     return folder
 
 
