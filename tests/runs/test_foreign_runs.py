@@ -21,6 +21,7 @@ from batdispatch.runs.provenance import code_of_others
 from batdispatch.runs.run import execute, is_made
 from batdispatch.runs.spec import RunSpec
 from checked import checked
+from command_line import call
 
 ROOT = Path(__file__).parents[2]
 PLATFORM, WORKLOAD = str(ROOT / "platforms/flat64.xml"), ROOT / "workloads/demo64.json"
@@ -89,6 +90,21 @@ def test_runs_of_others_stand_beside_ours_and_are_made_anew(batsched: Path, work
     assert "kept filler:" in again.stderr
     assert batsched.exists()
     assert not is_made(spec(workload, "batsched:filler"), tmp_path / "out" / "batsched-filler")
+
+
+@pytest.mark.parametrize(
+    ("name", "counted"), [("energy_bf_idle_sleeper", "batsim"), ("sleeper", "batsim"), ("easy_bf", None)]
+)
+def test_batscheds_schedulers_that_want_energy_have_it(
+    batsched: Path, workload: str, tmp_path: Path, name: str, counted: str | None
+) -> None:
+    machine = tmp_path / "power.xml"
+    assert (
+        call("platform", "generate", "flat", "--hosts", 64, "--power", "batsim-homogeneous", "-o", machine).status == 0
+    )
+    asked = RunSpec(platform=str(machine), workload=workload, dispatcher=f"batsched:{name}", timeout=5.0)
+    assert execute(asked, tmp_path / "run")["engine"].get("energy") == counted
+    assert json.loads(batsched.read_text())["arguments"][:2] == ["-v", name]
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from batdispatch.links.remote_peer import RemotePeer
     from batdispatch.links.watched_process import WatchedProcess
 
+#: How the names of batsched's schedulers begin that want Batsim's energy option.
+_WITH_ENERGY = ("batsched:energy_", "batsched:sleeper")
 #: Seconds that a process whose connection broke may take to end, so that its last words can be told.
 _SETTLING = 2.0
 
@@ -50,7 +52,9 @@ def create_any(name: str, options: Mapping[str, Any], seed: int = 0) -> Dispatch
     Raises:
         InputError: the name or an option is wrong, or what it needs is not installed.
     """
-    return Foreign(name, options) if is_foreign(name) else create(name, options, seed)
+    if not is_foreign(name):
+        return create(name, options, seed)
+    return EnergyForeign(name, options) if name.startswith(_WITH_ENERGY) else Foreign(name, options)
 
 
 class Foreign(Dispatcher):
@@ -81,6 +85,12 @@ class Foreign(Dispatcher):
     def arguments(self, endpoint: str, folder: Path) -> list[str]:
         """Return the command that serves an endpoint; options may be written into a folder."""
         return [*self.command, *_ARGUMENTS[self.program](self.scheduler, endpoint, self.given, folder)]
+
+
+class EnergyForeign(Foreign):
+    """One that asks for energy or switches hosts: batsched's."""
+
+    needs_energy = True
 
 
 class ForeignPeer:
