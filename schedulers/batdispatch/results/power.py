@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from batdispatch.core.errors import InputError
-from batdispatch.results.columns import RunColumns
+from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.schedule import read_schedule
 
 #: Its first two columns are the time, s, and the joules of all hosts since 0 s.
@@ -37,18 +37,29 @@ def power_of_run(folder: Path | None, columns: RunColumns) -> Mapping[str, float
     return {name: float(value) for name, value in zip(names, values, strict=True) if isinstance(value, float)}
 
 
-def _watts(path: Path) -> tuple[float, float]:
-    """Return the largest mean power between two rows, and the one not exceeded for 95 % of the time, in watts."""
+def read_joules(path: Path) -> Floats:
+    """Return what a run's consumed_energy.csv says: moments, s, and joules of all hosts until then, float64 [2, row].
+
+    Of several rows of one moment, the last one is there.
+
+    Raises:
+        InputError: a row is malformed.
+    """
     lines = path.read_bytes().splitlines()[1:]
     try:
         table = np.array([line.split(b",", 2)[:2] for line in lines], dtype=np.float64).reshape(-1, 2)
     except ValueError as problem:
         raise InputError(f"expected time,energy,... in each row: {problem}", source=str(path)) from None
-    seconds, joules = np.diff(table, axis=0).T if len(table) > 1 else np.zeros((2, 0))
-    some = seconds > 0
-    if not some.any():
+    last: Floats = table[np.append(np.diff(table[:, 0]) > 0, True)[: len(table)]].T
+    return last
+
+
+def _watts(path: Path) -> tuple[float, float]:
+    """Return the largest mean power between two rows, and the one not exceeded for 95 % of the time, in watts."""
+    seconds, joules = np.diff(read_joules(path), axis=1)
+    if not len(seconds):
         return 0.0, 0.0
-    watts, seconds = joules[some] / seconds[some], seconds[some]
+    watts = joules / seconds
     order = np.argsort(watts, kind="stable")
     until = np.cumsum(seconds[order])
     return float(watts.max()), float(watts[order][np.searchsorted(until, 0.95 * until[-1])])

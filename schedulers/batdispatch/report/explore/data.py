@@ -17,6 +17,7 @@ from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.machine.machine import Machine
 from batdispatch.report.explore.decision_columns import decision_columns
 from batdispatch.report.explore.demands import JobDemand
+from batdispatch.report.explore.power_columns import power_columns
 from batdispatch.report.explore.streams import Whole, fold_signs, steps, written
 from batdispatch.results.columns import Floats, in_order
 from batdispatch.results.runs import Run, has_network
@@ -166,6 +167,7 @@ class Table:
         yield "state", state
         yield from segment_columns(run, rows, self._units[job])
         yield from decision_columns(run, self.time, len(self.runs))
+        yield from power_columns(run, self.time, len(self.runs))
 
     @property
     def count(self) -> int:

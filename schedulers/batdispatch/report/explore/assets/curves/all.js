@@ -4,6 +4,7 @@ import { busyHosts } from "./busy-hosts.js";
 import { decisionTime, slowestDecision } from "./decisions.js";
 import { meanWait } from "./mean-wait.js";
 import { gap } from "./plans.js";
+import { power } from "./power.js";
 import { queueLength } from "./queue-length.js";
 
 /**
@@ -16,4 +17,4 @@ import { queueLength } from "./queue-length.js";
  * - scale(table, run): what the values are multiplied by; range(table): the ends of the vertical axis, null for those that the values have;
  * - format(value): a value as people read it; sparse: true, if values stand at moments, and nothing is known between them.
  */
-export const CURVES = [busyHosts, queueLength, meanWait, decisionTime, slowestDecision, gap];
+export const CURVES = [busyHosts, queueLength, power, meanWait, decisionTime, slowestDecision, gap];

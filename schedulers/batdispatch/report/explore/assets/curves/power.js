@@ -1,0 +1,22 @@
+// What all hosts burn, in watts: the mean between the moments at which the simulator looked.
+
+import { unfold } from "../decode.js";
+import { addUp } from "../numbers.js";
+import { number, precise } from "../words.js";
+import { Level } from "./level.js";
+
+const counted = (run) => Boolean(run.columns.power_at);
+
+export const power = {
+  name: "power",
+  title: "Power",
+  about: () => "of all hosts",
+  applies: (table) => table.runs.some(counted),
+  level(_, run) {
+    if (!counted(run)) return null;
+    return new Level(addUp(Float64Array.from(run.columns.power_at)), Array.from(run.columns.power_step, unfold), [], []);
+  },
+  scale: () => 1,
+  range: () => null,
+  format: (watts) => (Math.abs(watts) < 1000 ? `${number(Math.round(watts))} W` : `${precise(watts / 1000)} kW`),
+};

@@ -1,0 +1,72 @@
+"""The curve of power in the explorer: between any two moments its mean is what the run's file says that hosts burnt."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from batdispatch.report.explore.power_columns import power_columns
+from batdispatch.report.explore.streams import Whole
+from batdispatch.report.page import render
+from batdispatch.results.power import read_joules
+from batdispatch.results.runs import Run, read_runs
+from browsing import browse, needs_browser
+from command_line import call
+
+EXAMPLES = Path(__file__).parents[3] / "schedulers" / "batdispatch" / "examples"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    folder = tmp_path_factory.mktemp("runs")
+    words = ("flat", "--hosts", 64, "--power", "batsim-homogeneous", "-o", folder / "p.xml")
+    assert call("platform", "generate", *words).status == 0
+    inputs = ("--platform", folder / "p.xml", "--workload", EXAMPLES / "demo64.json")
+    powered = "powered[dispatcher=easy,sleep=idle,after=60]"
+    for dispatcher, name, more in (("easy", "easy", ()), (powered, "powered", ("--energy", "exact"))):
+        done = call("run", *inputs, "--dispatcher", dispatcher, "--out", folder / name, *more)
+        assert done.status == 0, done.output
+    return read_runs([folder / "easy", folder / "powered"])
+
+
+def milliseconds(seconds: np.ndarray) -> Whole:
+    return np.rint(seconds * 1000).astype(np.int64)
+
+
+@pytest.mark.parametrize("pages", [1, 8000])
+def test_what_is_left_out_changes_no_mean_power(runs: list[Run], pages: int) -> None:
+    columns = {name: [*map(int, values)] for name, values in power_columns(runs[1], milliseconds, pages)}
+    at, step = np.cumsum(columns["power_at"]), [n // 2 if n % 2 == 0 else -(n + 1) // 2 for n in columns["power_step"]]
+    assert len(at) == len(step) > 1
+    time, joules = read_joules(runs[1].folder / "consumed_energy.csv")
+    assert pages == 1 or len(at) < len(time)
+    watts = np.cumsum(step)[:-1]
+    burnt = float((watts * np.diff(at) / 1000).sum())
+    assert burnt == pytest.approx(joules[-1] - joules[0], rel=1e-3)
+    assert sum(step) == 0
+
+
+def test_a_run_without_energy_has_no_columns(runs: list[Run]) -> None:
+    assert [*power_columns(runs[0], milliseconds, 1)] == []
+
+
+@needs_browser
+@pytest.mark.usefixtures("unillustrated")
+def test_the_curve_shows_it(runs: list[Run], tmp_path: Path) -> None:
+    told = browse(
+        render(runs, explain=False),
+        """
+        await until(() => window.explorer?.layout?.width);
+        const { table, view } = window.explorer;
+        const curve = window.explorer.curve("power");
+        const levels = table.runs.map((run) => window.explorer.level(curve, run)?.means(0, table.length, 5) ?? null);
+        return { ends: [view.seconds(0), view.seconds(table.length)], levels, text: curve.format(12345) };
+        """,
+        tmp_path,
+    )
+    assert told["levels"][0] is None
+    assert told["text"] == "12.3 kW"
+    time, joules = read_joules(runs[1].folder / "consumed_energy.csv")
+    edges = np.linspace(*told["ends"], 6)
+    expected = np.diff(np.interp(edges, time, joules)) / np.diff(edges)
+    assert told["levels"][1] == pytest.approx(expected.tolist(), rel=2e-3)
