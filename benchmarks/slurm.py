@@ -153,8 +153,8 @@ def traces(shift: int = 0) -> dict[str, Trace]:
         "bf-licenses": ([BASIC, "Licenses=m:2", f"{TEN},bf_licenses"], jobs(208, 50, _licensed), ONE_PARTITION, False),
         "node-lists": ([BASIC, TEN], jobs(209, 55, _named), ONE_PARTITION, False),
         "chain": ([BASIC, TEN], jobs(210, 50, _chained), ONE_PARTITION, False),
-        "preempt-cancel": ([BASIC, TEN, *PREEMPTION, "PreemptMode=CANCEL"], jobs(220, 50, _urgent), TIERS, False),
-        "preempt-requeue": ([BASIC, TEN, *PREEMPTION, "PreemptMode=REQUEUE"], jobs(221, 50, _urgent), TIERS, False),
+        "preempt-cancel": ([BASIC, TEN, *PREEMPTION, "PreemptMode=CANCEL"], jobs(320, 50, _urgent), TIERS, False),
+        "preempt-requeue": ([BASIC, TEN, *PREEMPTION, "PreemptMode=REQUEUE"], jobs(421, 50, _urgent), TIERS, False),
     }
 
 

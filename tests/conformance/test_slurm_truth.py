@@ -8,8 +8,10 @@ import pytest
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.events import SimulationBegins
 from batdispatch.core.line.ledger import Ledger
+from batdispatch.dispatchers.slurm.clocks import MainLoopClock
 from batdispatch.dispatchers.slurm.main_loop import MainLoop
 from batdispatch.dispatchers.slurm.partitions import Partitions
+from batdispatch.dispatchers.slurm.preemption import Preemption
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.testing.simulation import Task
 from slurm_truth import FOLDER, Recording, read_recording
@@ -25,6 +27,9 @@ NEAR = {
     "multifactor": (0.97, 0.03),
     "node-lists": (0.99, 0.01),
     "partitions": (0.995, 0.01),
+    "partitions-whole": (0.995, 0.01),
+    "preempt-cancel": (0.995, 0.01),
+    "preempt-requeue": (0.985, 0.03),
     "reservation": (0.995, 0.01),
     "small-relative": (0.995, 0.01),
     "windows": (0.98, 0.02),
@@ -62,6 +67,10 @@ RULES = [
     ("licences", {"licenses": "true"}),
     ("bf-licenses", {"licenses": "false"}),
     ("multifactor", {"ordering": "basic"}),
+    ("preempt-cancel", {"preempt": "none"}),
+    ("preempt-cancel", {"preempt_mode": "requeue"}),
+    ("preempt-requeue", {"preempt_mode": "cancel"}),
+    ("preempt-requeue", {"requeue_delay": "0"}),
     ("small-relative", {"ordering": "multifactor[size=100000]"}),
     ("small-relative", {"interval": "30"}),
 ]
@@ -82,6 +91,28 @@ def test_if_jobs_that_could_never_fit_held_up_others_the_order_would_be_another(
 ) -> None:
     monkeypatch.setattr(MainLoop, "_is_busy", lambda self, job: True)
     assert recording("partitions").pairs(recording("partitions").run()) < 0.95
+
+
+def test_if_jobs_of_whole_nodes_held_up_only_what_they_fit_on_the_order_would_be_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fits_if_idle(loop: MainLoop, job: Job) -> bool:
+        space = loop._ledger.space
+        return bool(space.fits(space.only(space.whole(), loop._open), job))
+
+    monkeypatch.setattr(MainLoop, "_is_busy", fits_if_idle)
+    assert recording("partitions-whole").pairs(recording("partitions-whole").run()) < 0.95
+
+
+def test_if_large_jobs_were_preempted_first_the_order_would_be_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    ordered = Preemption.candidates
+    monkeypatch.setattr(Preemption, "candidates", lambda self, job: ordered(self, job)[::-1])
+    assert recording("preempt-cancel").pairs(recording("preempt-cancel").run()) < 0.97
+
+
+def test_if_preemptors_waited_for_the_next_tick_the_order_would_be_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MainLoopClock, "hurry", lambda self: None)
+    assert recording("preempt-cancel").pairs(recording("preempt-cancel").run()) < 0.96
 
 
 @pytest.mark.parametrize("name", ["small-relative"])

@@ -21,7 +21,7 @@ class MainLoop:
 
     A job that does not fit lets no further job of its partition start, nor any job on nodes of that partition. A job
     that names its nodes keeps only these nodes from the others. A job that lacks a licence keeps nothing, nor does one
-    that would not fit even if all nodes that are left were idle, unless it waits for one of them that it cannot share.
+    that shares nodes and would not fit even if all that are left were idle.
 
     Attributes:
         stopped: whether jobs were left that the loop did not look at.
@@ -85,19 +85,17 @@ class MainLoop:
     def _is_busy(self, job: Job) -> bool:
         """Return whether a job waits for nodes that are left, and so holds up others.
 
-        It does if it would fit were they idle. Otherwise it does if one of them is in use and not to be shared.
+        A job that takes whole nodes always does. Any other does if it would fit were they idle, or if one of them has
+        a job that takes whole nodes or that was preempted and has not ended.
         """
-        space = self._ledger.space
-        return space.fits(space.only(space.whole(), self._open), job) or bool(self._closed_to(job) & self._open)
-
-    def _closed_to(self, job: Job) -> int:
-        """Return the mask of nodes in use that a job cannot share, apart from how much is free on them."""
-        ledger, ending, hosts = self._ledger, self._preemption.ending if self._preemption else (), 0
-        whole = ledger.machine.takes_hosts(job.request)
-        for stay in ledger.running.values():
-            if whole or stay.job.id in ending or ledger.machine.takes_hosts(stay.job.request):
-                hosts |= stay.allocation.mask
-        return hosts
+        ledger, space, takes_hosts = self._ledger, self._ledger.space, self._ledger.machine.takes_hosts
+        if takes_hosts(job.request) or space.fits(space.only(space.whole(), self._open), job):
+            return True
+        ending = self._preemption.ending if self._preemption is not None else ()
+        return any(
+            stay.allocation.mask & self._open and (stay.job.id in ending or takes_hosts(stay.job.request))
+            for stay in ledger.running.values()
+        )
 
 
 def lacks_licence(ledger: Ledger, job: Job) -> bool:
