@@ -43,10 +43,14 @@ MEBIBYTES = {
     **{unit: 2.0**power for unit, power in (("KiB", -10), ("MiB", 0), ("GiB", 10), ("TiB", 20), ("B", -20))},
     **{unit: 1000.0**power / 2**20 for unit, power in (("KB", 1), ("MB", 2), ("GB", 3), ("TB", 4))},
 }
+#: Watts and joules of each unit.
+WATTS = {"": 1.0, "W": 1.0, "kW": 1e3, "MW": 1e6}
+JOULES = {"": 1.0, "J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3.6e3, "kWh": 3.6e6, "MWh": 3.6e9}
 MOMENTS = ("submit", "eligible", "start", "end")
 DURATIONS = ("runtime", "wait", "walltime")
-AMOUNTS = ("cores", "allocated", "gpus", "memory")
+AMOUNTS = ("cores", "allocated", "gpus", "memory", "power", "energy")
 TEXTS = ("user", "group", "account", "partition", "queue", "qos", "name")
+_UNITS = {"memory": MEBIBYTES, "power": WATTS, "energy": JOULES}
 #: What a file may say.
 _KEYS = ("columns", "delimiter", "header", "unknown")
 FIELDS = (*MOMENTS, *DURATIONS, "nodes", *AMOUNTS, "id", "dependencies", *TEXTS)
@@ -75,28 +79,40 @@ class Table(NamedTuple):
     unknown: frozenset[str] = frozenset()
 
 
+#: Tables whose documentation says what their columns mean.
+PRESETS = {
+    "pm100": "id=job_id,user=user_id,group=group_id,partition=partition,qos=qos,submit=submit_time,"
+    "eligible=eligible_time,start=start_time,end=end_time,runtime=run_time,walltime=time_limit:min,"
+    "cores=num_cores_req,allocated=num_cores_alloc,nodes=num_nodes_alloc,gpus=num_gpus_alloc,power=power_consumption",
+    "f-data": "id=jid,user=usr,name=jnam,submit=adt,start=sdt,end=edt,runtime=duration,walltime=elpl,cores=cnumr,"
+    "allocated=cnumat,nodes=nnuma,power=avgpcon:/node",
+}
+
+
 def parse_columns(text: str) -> Table:
-    """Read the value of ``--columns``: the name of a TOML file, or fields and columns.
+    """Read the value of ``--columns``: a name of `PRESETS`, that of a TOML file, or fields and columns.
 
     Raises:
         InputError: a field is unknown or given twice, a unit is none, or the file is wrong.
     """
     if text.endswith(".toml"):
         return _read_file(Path(text))
+    unknown = frozenset({"INFINITE"} if text in PRESETS else ())
+    text = PRESETS.get(text, text)
     columns: dict[str, Column] = {}
     for part in text.split(","):
         field, equals, rest = part.partition("=")
         if not equals or not rest:
             raise InputError(
-                f"{part[:60]!r}, expected FIELD=COLUMN[:UNIT],... such as submit=SUBMITTED,runtime=ELAPSED:min, or the "
-                "name of a .toml file",
+                f"{part[:60]!r}, expected FIELD=COLUMN[:UNIT],... such as submit=SUBMITTED,runtime=ELAPSED:min, the "
+                f"name of a .toml file, or one of {', '.join(PRESETS)}",
                 source=_OPTION,
             )
         name, _, unit = rest.partition(":")
         if field in columns:
             raise InputError(f"{field!r} is given twice", source=_OPTION)
         columns[field] = _column(field, name, unit, _OPTION)
-    return _checked(Table(columns), _OPTION)
+    return _checked(Table(columns, unknown=unknown), _OPTION)
 
 
 def _read_file(path: Path) -> Table:
@@ -156,9 +172,9 @@ def _column(field: str, name: str, unit: str, source: str) -> Column:
     elif field in DURATIONS:
         if unit not in SECONDS:
             raise refuse(f"unit {unit[:40]!r}, expected one of {', '.join(filter(None, SECONDS))}")
-    elif field == "memory":
-        if unit not in MEBIBYTES:
-            raise refuse(f"unit {unit[:40]!r}, expected one of {', '.join(filter(None, MEBIBYTES))}")
+    elif field in _UNITS:
+        if unit not in _UNITS[field]:
+            raise refuse(f"unit {unit[:40]!r}, expected one of {', '.join(filter(None, _UNITS[field]))}")
     elif unit:
         raise refuse(f"has no unit, found {unit[:40]!r}")
     return Column(name, unit, of)

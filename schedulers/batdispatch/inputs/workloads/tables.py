@@ -15,7 +15,17 @@ from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, check_processors_per_host
-from batdispatch.inputs.workloads.mapping import MEBIBYTES, MOMENTS, SECONDS, TEXTS, Column, Table, parse_columns
+from batdispatch.inputs.workloads.mapping import (
+    JOULES,
+    MEBIBYTES,
+    MOMENTS,
+    SECONDS,
+    TEXTS,
+    WATTS,
+    Column,
+    Table,
+    parse_columns,
+)
 from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.slurm_texts import read_memory
@@ -61,6 +71,9 @@ def read_table(
             source="option --columns",
         )
     table = parse_columns(options.columns)
+    if path.name.endswith(".parquet"):
+        yield from _parquet_jobs(path, table, options, report, info)
+        return
     with Source(path, progress=progress) as log:
         lines = (line.decode("utf-8-sig" if number == 1 else "utf-8", "replace") for number, line in log.lines())
         header = next(lines, "")
@@ -77,10 +90,24 @@ def read_table(
         except csv.Error as problem:
             raise InputError(f"is no table: {problem}", source=log.name, place=f"line {rows.line_num}") from None
         info.digest = log.digest()
-    info.dated = reader.dated
-    if options.time_zone:
-        info.about["TimeZoneString"] = options.time_zone
-    report.notes.extend(reader.remarks())
+    reader.tell(info, report)
+
+
+def _parquet_jobs(
+    path: Path, table: Table, options: LogOptions, report: ImportReport, info: LogInfo
+) -> Iterator[LogJob]:
+    """Yield the jobs of a table in Parquet, of which only the columns are read that the mapping names."""
+    from batdispatch.inputs.workloads.parquet import ParquetTable
+
+    wanted = [column.name for column in table.columns.values()]
+    with ParquetTable(path, wanted) as file:
+        reader = _RowReader(str(path), file.names, table, options, report, info)
+        for number, row in file.rows():
+            job = reader.job(row, number)
+            if job is not None:
+                yield job
+        info.digest = file.digest()
+    reader.tell(info, report)
 
 
 def _checked(row: list[str], check: Check, source: str, line: int) -> list[str]:
@@ -144,9 +171,12 @@ class _RowReader:
         self.dated = False
         self._line = 0
 
-    def remarks(self) -> list[str]:
-        """Return sentences about the times, each once."""
-        return list(dict.fromkeys(remark for clock in self._clocks.values() for remark in clock.remarks()))
+    def tell(self, info: LogInfo, report: ImportReport) -> None:
+        """Say what was found out about the times; each remark once."""
+        info.dated = self.dated
+        if self._options.time_zone:
+            info.about["TimeZoneString"] = self._options.time_zone
+        report.notes.extend(dict.fromkeys(remark for clock in self._clocks.values() for remark in clock.remarks()))
 
     def job(self, row: list[str], line: int) -> LogJob | None:
         """Return the job of a row, None if it never ran."""
@@ -179,6 +209,9 @@ class _RowReader:
         walltime = self._duration(row, "walltime")
         extra: dict[str, Any] = {field: text for field in TEXTS if (text := self._text(row, field))}
         totals = self._totals(row)
+        watts = self._watts(row, totals, runtime)
+        if not math.isnan(watts):
+            extra["power"] = round(watts, 3)
         if self._units == "cores" and totals.nodes and totals.cores:
             each = self._info.capacity.get("core", 0)
             self._info.capacity["core"] = max(each, -(-totals.cores // totals.nodes))
@@ -196,6 +229,18 @@ class _RowReader:
                 map(Dependency, dict.fromkeys(self._text(row, "dependencies").replace(",", " ").split()))
             ),
         )
+
+    def _watts(self, row: list[str], totals: Totals, runtime: float) -> float:
+        """Return the mean power of the job's nodes in all, in W; NaN: it is not told."""
+        for field, units, seconds in (("power", WATTS, 1.0), ("energy", JOULES, runtime)):
+            text = self._text(row, field)
+            if text and seconds > 0:
+                amount = _number(text)
+                if not amount >= 0:
+                    self._refuse(field, row, "a number from 0")
+                parts = self._parts(field, totals.nodes or 0, totals.cores)
+                return amount * units[self._column(field).unit] * parts / seconds
+        return math.nan
 
     def _totals(self, row: list[str]) -> Totals:
         nodes = self._count(row, "nodes")
@@ -300,4 +345,4 @@ def _number(text: str) -> float:
     return number if math.isfinite(number) and "_" not in text else math.nan
 
 
-FORMAT = LogFormat(read_table, endings=(".csv", ".tsv"))
+FORMAT = LogFormat(read_table, endings=(".csv", ".tsv", ".parquet"))
