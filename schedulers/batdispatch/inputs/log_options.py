@@ -20,8 +20,9 @@ ENTRY_POINTS = "batdispatch.logs"
 class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a log's jobs become jobs of a workload.
 
-    columns: Read a table (CSV, Parquet), in which these columns mean these fields: submit=SUBMITTED,runtime=ELAPSED:min.
-        A .toml file can say the same, and pm100 and f-data say it for these published tables.
+    columns: Read a table (CSV, Parquet), in which these columns mean these fields:
+        submit=SUBMITTED,runtime=ELAPSED:min. A .toml file can say the same, and pm100 and f-data say it for these
+        published tables.
     time_zone: Read times that name no time zone in this one, such as Europe/Berlin (sacct and tables). By default, they
         are read as they stand.
     units: Count jobs in whole hosts, or in cores (and what else the log says) on hosts that jobs share. The default is
