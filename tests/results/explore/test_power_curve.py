@@ -65,7 +65,7 @@ def test_the_curve_shows_it(runs: list[Run], tmp_path: Path) -> None:
         tmp_path,
     )
     assert told["levels"][0] is None
-    assert told["text"] == "12.3 kW"
+    assert told["text"] == "12.3\u00a0kW"
     time, joules = read_joules(runs[1].folder / "consumed_energy.csv")
     edges = np.linspace(*told["ends"], 6)
     expected = np.diff(np.interp(edges, time, joules)) / np.diff(edges)

@@ -2,7 +2,7 @@
 
 import { unfold } from "../decode.js";
 import { addUp } from "../numbers.js";
-import { number, precise } from "../words.js";
+import { NBSP, number } from "../words.js";
 import { Level } from "./level.js";
 
 const counted = (run) => Boolean(run.columns.power_at);
@@ -18,5 +18,5 @@ export const power = {
   },
   scale: () => 1,
   range: () => null,
-  format: (watts) => (Math.abs(watts) < 1000 ? `${number(Math.round(watts))} W` : `${precise(watts / 1000)} kW`),
+  format: (watts) => (Math.abs(watts) < 1000 ? `${number(watts)}${NBSP}W` : `${number(watts / 1000)}${NBSP}kW`),
 };
