@@ -68,13 +68,13 @@ def read_columns(path: Path) -> RunColumns:
         texts = {name: np.empty(most, dtype=_type(name)) for name in header if name in COLUMNS and name not in numbers}
         shared: dict[str, str] = {}
         places = [header.index(name) for name in numbers]
-        for line, block in blocks:
+        for block in blocks:
             part = slice(count, count + len(block))
             try:
                 found = block.numbers(places)
             except ValueError:
-                _explain(path)
-                raise InputError("a row is malformed", source=str(path), place=f"after line {line}") from None
+                _explain(path, header)
+                raise InputError("a row is malformed", source=str(path)) from None
             for index, column in enumerate(numbers.values()):
                 column[part] = found[:, index]
             for name, told in texts.items():
@@ -203,25 +203,20 @@ class _Odd:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, _Plain | _Odd]]]]:
-    """Open a jobs file; give its header, and its rows in blocks, each with the line that the block begins after.
+def _reading(path: Path) -> Iterator[tuple[list[str], Iterator[_Plain | _Odd]]]:
+    """Open a jobs file; give its header, and its rows in blocks.
 
     Raises:
         InputError: the file cannot be read as such, or its header lacks what is needed.
     """
-    # csv refuses longer fields; the hosts of a job on a large machine may take more.
-    usual = csv.field_size_limit(MAX_BYTES)
-    try:
-        with _opened(path) as stream:
-            first, *others = stream.readline().splitlines() or [b""]
-            header = _header(first.decode("utf-8-sig"), path)
-            # Where lines end in another way, more than the first one may have been read.
-            yield header, _odd_blocks(path, len(header), 1) if others else _blocks(path, stream, len(header))
-    finally:
-        csv.field_size_limit(usual)
+    with _opened(path) as stream:
+        first, *others = stream.readline().splitlines() or [b""]
+        header = _header(first.decode("utf-8-sig"), path)
+        # Where lines end in another way, more than the first one may have been read.
+        yield header, _odd_blocks(path, len(header), 1) if others else _blocks(path, stream, len(header))
 
 
-def _blocks(path: Path, stream: IO[bytes], columns: int) -> Iterator[tuple[int, _Plain | _Odd]]:
+def _blocks(path: Path, stream: IO[bytes], columns: int) -> Iterator[_Plain | _Odd]:
     """Yield the rows below the header, from the first block on that is not plain those of the csv module."""
     line, rest, over = 1, b"", False
     while not over:
@@ -239,12 +234,23 @@ def _blocks(path: Path, stream: IO[bytes], columns: int) -> Iterator[tuple[int, 
         if cells is None:
             yield from _odd_blocks(path, columns, line)
             return
-        yield line, _Plain(cells)
+        yield _Plain(cells)
         line += len(cells.starts)
 
 
-def _odd_blocks(path: Path, columns: int, line: int) -> Iterator[tuple[int, _Odd]]:
+def _odd_blocks(path: Path, columns: int, line: int) -> Iterator[_Odd]:
     """Yield the rows below a line that ends a row of a plain file, as the csv module reads them."""
+    rows = _rows(path, line)
+    while block := [row for _, row in islice(rows, BLOCK)]:
+        yield _Odd(block, columns)
+
+
+def _rows(path: Path, below: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows below a line that ends a row, as the csv module reads them, each with the line that it ends in.
+
+    Raises:
+        InputError: they are no rows, or the last one does not end.
+    """
     over = False
 
     def lines(text: io.TextIOWrapper) -> Iterator[str]:
@@ -253,24 +259,24 @@ def _odd_blocks(path: Path, columns: int, line: int) -> Iterator[tuple[int, _Odd
         over = True
         yield _END
 
-    with _opened(path) as file:
-        text = io.TextIOWrapper(file, "utf-8-sig", newline="")
-        for _ in range(line):
-            text.readline()
-        reader = csv.reader(lines(text))
-        while not over:
-            at = line + reader.line_num
-            try:
-                rows = list(islice(reader, BLOCK))
-            except csv.Error as problem:
-                raise InputError(str(problem), source=str(path), place=f"line {line + reader.line_num}") from None
-            if over and rows.pop() != [_END.rstrip()]:
-                raise InputError(
-                    "ends inside a quoted field", source=str(path), place=f"line {line + reader.line_num - 1}"
-                )
-            rows = [row for row in rows if _is_row(row)]
-            if rows:
-                yield at, _Odd(rows, columns)
+    # csv refuses longer fields; the hosts of a job on a large machine may take more.
+    usual = csv.field_size_limit(MAX_BYTES)
+    try:
+        with _opened(path) as file:
+            text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+            for _ in range(below):
+                text.readline()
+            reader = csv.reader(lines(text))
+            for row in reader:
+                line = below + reader.line_num
+                if over and row != [_END.rstrip()]:
+                    raise InputError("ends inside a quoted field", source=str(path), place=f"line {line - 1}")
+                if not over and _is_row(row):
+                    yield line, row
+    except csv.Error as problem:
+        raise InputError(str(problem), source=str(path), place=f"line {below + reader.line_num}") from None
+    finally:
+        csv.field_size_limit(usual)
 
 
 def _is_row(row: list[str]) -> bool:
@@ -316,25 +322,9 @@ def _numbers(texts: Sequence[str]) -> Floats:
     return values
 
 
-def _lines(path: Path) -> Iterator[tuple[list[str], int, list[str]]]:
-    """Yield ``(header, line, fields)`` of the rows below the header, one by one."""
-    with _reading(path) as (header, _):
-        pass
-    usual = csv.field_size_limit(MAX_BYTES)
-    try:
-        with _open(path) as file:
-            reader = csv.reader(io.TextIOWrapper(file, "utf-8-sig", newline=""))
-            next(reader)
-            for row in reader:
-                if _is_row(row):
-                    yield header, reader.line_num, row
-    finally:
-        csv.field_size_limit(usual)
-
-
-def _explain(path: Path) -> None:
+def _explain(path: Path, header: Sequence[str]) -> None:
     """Raise for the first row with a wrong number of fields or a text where a number belongs."""
-    for header, line, row in _lines(path):
+    for line, row in _rows(path, 1):
         if len(row) != len(header):
             raise InputError(
                 f"{len(row)} fields, expected {len(header)}",
@@ -371,7 +361,7 @@ def _complete(values: dict[str, Floats], texts: dict[str, Texts], path: Path) ->
     def check(wrong: NDArray[np.bool_], column: str, expected: str) -> None:
         if wrong.any():
             row = int(np.argmax(wrong))
-            line = next((line for i, (_, line, _) in enumerate(_lines(path)) if i == row), row + 2)
+            line = next((line for i, (line, _) in enumerate(_rows(path, 1)) if i == row), row + 2)
             found = texts[column][row] if column in texts else float(values[column][row])
             raise InputError(
                 f"{column}: found {str(found)[:80]!r}, expected {expected}",
