@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +15,7 @@ from batdispatch.differ.textbook import Rules, seconds, simulate
 from batdispatch.differ.variants import DEFINITIONS, rules_of
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import generate
+from batdispatch.results.rows import write_rows
 
 #: Endings of the files in which a simulator may leave its schedule.
 _ENDINGS = (".csv", ".swf")
@@ -36,7 +35,7 @@ def _write(case: Case, folder: Path) -> Path:
     write_whole(folder / "workload.swf", _swf(case).encode())
     write_whole(folder / "workload.json", _json(case).encode())
     write_whole(folder / "platform.xml", generate.flat(case.hosts))
-    write_whole(folder / "expected.csv", _expected(case).encode())
+    write_whole(folder / "expected.csv", _expected(case))
     write_whole(folder / "about.txt", f"{case.policy} on {case.hosts} processors.\n{case.about}\n".encode())
     return folder
 
@@ -58,14 +57,10 @@ def _json(case: Case) -> str:
     return json.dumps({"nb_res": case.hosts, "jobs": jobs, "profiles": profiles}, indent=1) + "\n"
 
 
-def _expected(case: Case) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["job", *DEFINITIONS])
+def _expected(case: Case) -> bytes:
     columns = [_starts(case, rules_of(policy, case.hosts)) for policy in DEFINITIONS]
-    for index, job in enumerate(case.jobs):
-        writer.writerow([job.id, *(f"{column[index]:g}" for column in columns)])
-    return text.getvalue()
+    rows = [[job.id, *(f"{start:g}" for start in starts)] for job, *starts in zip(case.jobs, *columns, strict=True)]
+    return write_rows(["job", *DEFINITIONS], rows)
 
 
 def _starts(case: Case, rules: Rules) -> list[float]:

@@ -10,8 +10,6 @@ the file every row is a job of its own.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +22,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Resumption
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.columns import RunColumns
-from batdispatch.results.rows import read_rows
+from batdispatch.results.rows import read_rows, write_rows
 
 #: Name of the record in a run's folder.
 FILE = "lineage.csv"
@@ -98,12 +96,8 @@ def write_lineage(parents: Mapping[str, str], path: Path, resumed: Mapping[str, 
     if not parents:
         path.unlink(missing_ok=True)
         return
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*_COLUMNS, *_RESUMED] if resumed else _COLUMNS)
-    for _, fields in _rows_of(parents, resumed):
-        writer.writerow(fields)
-    write_whole(path, text.getvalue().encode())
+    header = [*_COLUMNS, *_RESUMED] if resumed else _COLUMNS
+    write_whole(path, write_rows(header, (fields for _, fields in _rows_of(parents, resumed))))
 
 
 def lineage_of(

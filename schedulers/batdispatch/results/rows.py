@@ -1,15 +1,23 @@
-"""Small tables of a run (units.csv, network.csv, lineage.csv), read row by row with the line of each."""
+"""Small tables of a run (units.csv, network.csv, lineage.csv): read row by row with the line of each, and written."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from batdispatch.core.errors import InputError
 
 #: Largest table read, in bytes.
 MAX_BYTES = 1 << 30
+
+
+def write_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """Return a table as a file has it."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows((header, *rows))
+    return text.getvalue().encode()
 
 
 def read_rows(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import heapq
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.inputs.workloads.node_use import host_names
 from batdispatch.results.columns import COLUMNS
 from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.rows import write_rows
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import THE_LOG, figures_of
 
@@ -49,10 +48,11 @@ def write_log_run(imported: ImportResult, platform: Path, out: Path) -> Path:
         jobs, starts, [runtimes[job.profile] for job in jobs], machine
     )
     rows = [_row(job, start, runtimes[job.profile], held) for job, start, held in zip(jobs, starts, hosts, strict=True)]
-    write_whole(folder / "jobs.csv", _csv(COLUMNS, sorted(rows, key=lambda row: (float(row[10]), row[0]))))
+    rows.sort(key=lambda row: (float(row[10]), row[0]))
+    write_whole(folder / "jobs.csv", write_rows(COLUMNS, rows))
     if not machine.exclusive:
         units = [(job.id, _text(held), _units(job, len(held))) for job, held in zip(jobs, hosts, strict=True)]
-        write_whole(folder / "units.csv", _csv(("job_id", "allocated_resources", "units"), units))
+        write_whole(folder / "units.csv", write_rows(("job_id", "allocated_resources", "units"), units))
     columns = read_columns(folder / "jobs.csv")
     dates = dates_of(workload.about)
     result = {
@@ -118,10 +118,3 @@ def _units(job: Job, hosts: int) -> str:
     """Return how many units each host carries, as evenly as they can be spread."""
     each, more = divmod(job.units, hosts)
     return " ".join(str(max(each + (host < more), 1)) for host in range(hosts))
-
-
-def _csv(head: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([head, *rows])
-    return text.getvalue().encode()
