@@ -1,7 +1,7 @@
 """What held a job while it waited: the records that `waiting.explain` returns.
 
 Times and lengths are seconds of simulated time. Amounts are by the name of the resource or licence; on a machine of
-exclusive hosts the only resource is ``host``. Times are the dispatcher's: what ended while it was deciding ends when it
+whole hosts the only resource is ``host``. Times are the dispatcher's: what ended while it was deciding ends when it
 was told.
 """
 

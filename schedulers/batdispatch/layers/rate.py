@@ -14,7 +14,7 @@ from batdispatch.core.jobs.job import Job
 def share_of(space: Space[Any], free: Any, job: Job) -> float:
     """Return which share of some free capacity a job takes while it runs, of the resource it takes most of.
 
-    On exclusive hosts its units over the free hosts. More than 1 if it does not fit, infinite if nothing is free.
+    On whole hosts its units over the free hosts. More than 1 if it does not fit, infinite if nothing is free.
     """
     needed, offered = space.pooled_need(job), space.pooled(free)
     if not needed.any():

@@ -44,7 +44,7 @@ def gantt(
     end: float | None = None,
     lineage: Lineage | None = None,
 ) -> Figure:
-    """Return a Gantt chart of exclusive hosts: a job's colour says how long it waited.
+    """Return a Gantt chart of whole hosts: a job's colour says how long it waited.
 
     Where a job was resized, a line on the hosts that it keeps says that what follows is the same job.
 

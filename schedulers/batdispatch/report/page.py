@@ -187,7 +187,7 @@ def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, MachineUse
     found: dict[str, MachineUse] = {}
     missing = []
     for run in runs:
-        # On exclusive hosts, too, a machine may have licences: their utilisation is among the metrics.
+        # On whole hosts, too, a machine may have licences: their utilisation is among the metrics.
         named = any(name.startswith("utilisation_") for name in run.metrics)
         if not run.result.platform.resources and not named:
             continue

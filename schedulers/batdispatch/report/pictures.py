@@ -95,7 +95,7 @@ def compared_curves(runs: Sequence[Run], shared: Mapping[str, MachineUse]) -> li
 def charts(runs: Sequence[Run], shared: Mapping[str, MachineUse]) -> list[Picture]:
     """Return who ran where and when, one picture a run, all with the same time axis.
 
-    A Gantt chart for exclusive hosts; how full nodes are where jobs share them. Runs on shared nodes that are not in
+    A Gantt chart for whole hosts; how full nodes are where jobs share them. Runs on shared nodes that are not in
     `shared` get none.
     """
     samples = [_sample(run, None) for run in runs]

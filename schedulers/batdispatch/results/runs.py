@@ -54,7 +54,7 @@ class PlatformFacts(msgspec.Struct, kw_only=True):
     #: Compute hosts.
     hosts: int | None = None
     master: str | None = None
-    #: Machine-wide capacity by name; empty for exclusive hosts.
+    #: Machine-wide capacity by name; empty for whole hosts.
     resources: dict[str, float] = {}
 
 

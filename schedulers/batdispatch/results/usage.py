@@ -84,7 +84,7 @@ def slots_of(
     """Spread each row's job over its hosts.
 
     A job takes on each host what its units there need and what it asks for once on every node, or all of the node: if
-    it says nothing about what a unit needs, if it asks for whole nodes, and always on exclusive hosts. Hosts beyond the
+    it says nothing about what a unit needs, if it asks for whole nodes, and always on whole hosts. Hosts beyond the
     machine carry nothing here (the audit reports them).
 
     Args:

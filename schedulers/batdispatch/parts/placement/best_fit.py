@@ -29,7 +29,7 @@ class BestFitOptions(Options, frozen=True, kw_only=True):
 class BestFit(HostPlacement):
     """Fills first what is nearly full.
 
-    On exclusive hosts, it takes the shortest free run of consecutive ids that holds the job. If no run holds the job,
+    On whole hosts, it takes the shortest free run of consecutive ids that holds the job. If no run holds the job,
     it takes the longest runs, so that the job is cut into as few pieces as possible. On shared nodes, it goes through
     the nodes by ascending free amount (`sums`) and fills each node as far as possible. Ties go to the lowest id.
 

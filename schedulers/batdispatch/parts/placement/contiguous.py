@@ -31,7 +31,7 @@ class ContiguousOptions(ShapeOptions, frozen=True, kw_only=True):
 class Contiguous(Shape):
     """Takes hosts that follow each other in an order of the compute hosts, or lets the job wait.
 
-    On exclusive hosts: the lowest range of exactly the job's size. On shared nodes: the shortest range of nodes that
+    On whole hosts: the lowest range of exactly the job's size. On shared nodes: the shortest range of nodes that
     all have room, the lowest of those. I/O hosts do not break a range. Exact: None is returned only if no such range
     exists.
 

@@ -31,7 +31,7 @@ class Sample:
         finish: f_j, when its last segment ended, in whatever way.
         run: p_j, how long its segments ran together.
         wait: w_j, the rest of the time from its submission to its end; s_j - r_j for a job of one segment.
-        units: u_j, the units (hosts, on exclusive hosts) it asked for.
+        units: u_j, the units (hosts, on whole hosts) it asked for.
         segment_start: when the segment started, float64 [segment].
         segment_finish: when it ended.
         held: h_i, the hosts that segment i held.
@@ -40,7 +40,7 @@ class Sample:
         states: number of jobs in each final state, rejected ones too.
         first_submission: of all jobs, rejected ones too.
         hosts: H, compute hosts of the machine; None: not known.
-        totals: C_k, the machine's capacity of each named resource of its nodes; empty for exclusive hosts.
+        totals: C_k, the machine's capacity of each named resource of its nodes; empty for whole hosts.
         licences: likewise of what exists once for the whole machine.
         amounts: a_ik, what each segment held of each named resource or licence.
         users: the job's user, object [job], empty text when unknown; None: no job's user is known.
