@@ -11,7 +11,7 @@ import click
 from batdispatch.cli import compare
 from batdispatch.cli.groups import Command
 from batdispatch.cli.messages import note, quiet_option
-from batdispatch.cli.outputs import out_option, report_option
+from batdispatch.cli.outputs import json_option, out_option, report_option
 from batdispatch.inputs.folders import checked_folder
 
 #: What is compared, on which of the files beside the examples.
@@ -23,9 +23,10 @@ WORKLOAD = "demo64.json"
 @click.command(cls=Command)
 @out_option("demo-results")
 @report_option
+@json_option("Print the metrics as JSON instead of a table.")
 @quiet_option
 @click.pass_context
-def command(context: click.Context, out: Path, report: bool) -> None:
+def command(context: click.Context, out: Path, report: bool, as_json: bool) -> None:
     """Compare three dispatchers on 400 jobs and 64 hosts that come with the package, as a first look.
 
     The platform and the workload are written into DIR/input, to look into and to go on with. The last line printed is
@@ -52,4 +53,4 @@ def command(context: click.Context, out: Path, report: bool) -> None:
     words = [f"--{option} {shlex.quote(str(value))}" for option, value in given.items()]
     words += [] if report else ["--no-report"]
     note(f"batdispatch compare {' '.join(words)}")
-    context.invoke(compare.command, report=report, **given)
+    context.invoke(compare.command, report=report, as_json=as_json, **given)
