@@ -60,7 +60,12 @@ def test_the_curve_shows_it(runs: list[Run], tmp_path: Path) -> None:
         const { table, view } = window.explorer;
         const curve = window.explorer.curve("power");
         const levels = table.runs.map((run) => window.explorer.level(curve, run)?.means(0, table.length, 5) ?? null);
-        return { ends: [view.seconds(0), view.seconds(table.length)], levels, text: curve.format(12345) };
+        const ends = [view.seconds(0), view.seconds(table.length)];
+        view.show(0.2 * table.length, 0.6 * table.length);
+        await pause(400);
+        const cells = [...document.querySelectorAll("#explore-runs td:nth-of-type(7)")];
+        const part = [view.from, view.to].map((time) => view.seconds(time));
+        return { ends, levels, text: curve.format(12345), part, energy: cells.map((cell) => cell.textContent) };
         """,
         tmp_path,
     )
@@ -70,3 +75,8 @@ def test_the_curve_shows_it(runs: list[Run], tmp_path: Path) -> None:
     edges = np.linspace(*told["ends"], 6)
     expected = np.diff(np.interp(edges, time, joules)) / np.diff(edges)
     assert told["levels"][1] == pytest.approx(expected.tolist(), rel=2e-3)
+    # The table of runs says what was burnt in view.
+    assert told["energy"][0] == "\N{EN DASH}"
+    figure, _, unit = told["energy"][1].partition("\u00a0")
+    burnt = float(np.diff(np.interp(told["part"], time, joules))[0]) / 3.6e6
+    assert (float(figure.replace(",", "")), unit) == (pytest.approx(burnt, rel=6e-3), "kWh")

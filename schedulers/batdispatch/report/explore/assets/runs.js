@@ -1,6 +1,7 @@
 // The runs, which of them are in view, and what each makes of the jobs in view: the legend of all charts.
 
 import { moment } from "./calendar.js";
+import { energy, power } from "./curves/power.js";
 import { element, make } from "./dom.js";
 import { key } from "./look.js";
 import { idleWhileWaiting } from "./idle.js";
@@ -8,6 +9,8 @@ import { NBSP, duration, durationBeside, number } from "./words.js";
 
 export function tellOfRuns(explorer) {
   const { table, view } = explorer;
+  const burnt = power.applies(table);
+  if (burnt) element("runs").closest("table").tHead.rows[0].append(make("th", "Energy", { scope: "col" }));
   const rows = table.runs.map((run, index) => {
     const box = make("input", "", { type: "checkbox", value: index, "aria-label": `${run.label} in view` });
     box.addEventListener("change", () => {
@@ -15,7 +18,7 @@ export function tellOfRuns(explorer) {
       // One is always in view.
       explorer.showRuns(wanted.length ? wanted : [run]);
     });
-    const cells = Array.from({ length: 6 }, () => make("td"));
+    const cells = Array.from({ length: burnt ? 7 : 6 }, () => make("td"));
     const boxes = table.runs.length > 1 ? [box] : [];
     element("runs").append(make("tr", [make("th", make("label", [...boxes, key(run), run.label]), { scope: "row", class: "name" }), ...cells]));
     return { box, cells };
@@ -64,6 +67,7 @@ function figures(explorer, run, { jobs, mean, longest }, largest) {
       ? pressed(number(queue.value), `, ${moment(view.seconds(queue.time), view.span)}`, () => explorer.lookAt(queue.time))
       : "0",
     idle ? `${number(idle.sum / table.second / 3600)}\u00a0h` : "–",
+    energy(explorer, run, from, to) ?? "–",
   ];
 }
 

@@ -7,6 +7,12 @@ import { Level } from "./level.js";
 
 const counted = (run) => Boolean(run.columns.power_at);
 
+/** Return what all hosts of a run burn between two times of the table, in words; null: it counted no energy. */
+export function energy(explorer, run, from, to) {
+  const level = explorer.level(power, run);
+  return level && `${number((level.upTo(to) - level.upTo(from)) / explorer.table.second / 3.6e6)}${NBSP}kWh`;
+}
+
 export const power = {
   name: "power",
   title: "Power",
