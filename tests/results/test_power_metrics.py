@@ -48,6 +48,28 @@ def test_metrics_of_power_by_hand(tmp_path: Path) -> None:
     assert "energy without jobs" in (tmp_path / "report" / "index.html").read_text()
 
 
+def test_cost_and_time_above_a_cap_by_hand(tmp_path: Path) -> None:
+    # 200 W while both hosts are idle, or 100 W each under a delay, of 118 s; each watt costs more from 50 s on.
+    (tmp_path / "price.csv").write_text("time,price\n0,3600\n50,7200\n100,10800\n")
+    (tmp_path / "cap.csv").write_text("time,cap\n0,1000\n20,450\n")
+    options = f"price={tmp_path / 'price.csv'},cap={tmp_path / 'cap.csv'}"
+    run = simulated(tmp_path, f"powered[{options}]", PLATFORM, JOBS, delays(10), energy="exact")
+    found = metrics(run)
+    end = json.loads((run / "result.json").read_text())["metrics"]["makespan"]
+    assert found["energy_cost"] == pytest.approx(200 * (50 * 1 + 50 * 2 + (end - 100) * 3) / 1000)
+    assert found["time_above_cap"] == 0
+    assert "no violation" in call("check", run).output
+    assert (
+        "energy cost"
+        in call("report", run, "--out", tmp_path / "report").output + (tmp_path / "report" / "index.html").read_text()
+    )
+    said = json.loads((run / "result.json").read_text())
+    for name in ("energy_cost", "time_above_cap"):
+        wrong = {**said, "metrics": {**said["metrics"], name: 1 + 1.01 * said["metrics"][name]}}
+        (run / "result.json").write_text(json.dumps(wrong))
+        assert name in call("check", run).output
+
+
 def test_a_run_that_counts_no_energy_has_none_of_them(tmp_path: Path) -> None:
     run = simulated(tmp_path, "easy", PLATFORM, JOBS, delays(10))
     assert not set(NAMES) & metrics(run).keys()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from batdispatch.audit.case import Case
 from batdispatch.audit.findings import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME, part
 from batdispatch.audit.hosts import Floats
 from batdispatch.audit.request import holdings
+from batdispatch.audit.series import steps_of
 
 Value = float | int | None
 #: Threshold of the bounded slowdown, s.
@@ -120,7 +123,45 @@ def _power(case: Case, window: float) -> dict[str, Value]:
         "p95_power": most / 1000,
         "time_asleep": 100 * float(sums["time_sleeping"]) / (size * window) if window else None,
         "switches_per_host_day": 86400 * float(sums["nb_machine_switches"]) / (size * window) if window else None,
+        **_price_and_cap(case, [(float(row["time"]), float(row["energy"])) for row in rows]),
     }
+
+
+def _price_and_cap(case: Case, rows: list[tuple[float, float]]) -> dict[str, Value]:
+    """Return what energy cost, and how long hosts were above the cap; nothing, if no series at hand says that."""
+    options = part(case.said, "options")
+    stated = {name: str(options.get(name, "none")) for name in ("price", "cap")}
+    if str(case.said.get("dispatcher")).partition("[")[0] != "powered" or stated == {"price": "none", "cap": "none"}:
+        return {}
+    series = {name: steps_of(text, str(options.get("origin", ""))) for name, text in stated.items() if text != "none"}
+    if None in series.values():
+        return {}
+    found: dict[str, Value] = dict.fromkeys(("energy_cost", "time_above_cap"))
+    cost = above = whole = 0.0
+    for (begin, before), (end, after) in pairwise(rows):
+        if end <= begin:
+            continue
+        watts = (after - before) / (end - begin)
+        whole += end - begin
+        cost += sum(watts * value * length for value, length in _held(series.get("price") or [], begin, end))
+        most = [value for value, _ in _held(series.get("cap") or [], begin, end)]
+        above += end - begin if most and watts > min(most) * (1 + 1e-6) else 0.0
+    if "price" in series:
+        found["energy_cost"] = cost / 3.6e6
+    if "cap" in series and whole:
+        found["time_above_cap"] = 100 * above / whole
+    return found
+
+
+def _held(steps: list[tuple[float, float]], begin: float, end: float) -> list[tuple[float, float]]:
+    """Return each value that holds between two times, and for how many seconds; the first one holds before, too."""
+    changes = [moment for moment, _ in steps[1:]]
+    since, until = [-math.inf, *changes][: len(steps)], [*changes, math.inf][: len(steps)]
+    parts = [
+        (value, min(after, end) - max(before, begin))
+        for (_, value), before, after in zip(steps, since, until, strict=True)
+    ]
+    return [(value, length) for value, length in parts if length > 0]
 
 
 def _statistic(values: Floats, statistic: _Statistic) -> Value:

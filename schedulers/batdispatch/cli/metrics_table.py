@@ -40,6 +40,8 @@ SHOWN_METRICS = (
     "p95_power",
     "time_asleep",
     "switches_per_host_day",
+    "energy_cost",
+    "time_above_cap",
     "decisions_seconds_p99",
 )
 

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.machine.series import Series
+from batdispatch.inputs.series import read_series
 from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.schedule import read_schedule
 
+#: Share of a cap by which joules with six digits may be above it.
+_ABOVE = 1 + 1e-6
 #: Its first two columns are the time, s, and the joules of all hosts since 0 s.
 FILE = "consumed_energy.csv"
 
 
-def power_of_run(folder: Path | None, columns: RunColumns) -> Mapping[str, float]:
+def power_of_run(folder: Path | None, columns: RunColumns, said: Mapping[str, Any]) -> Mapping[str, float]:
     """Return what metrics of power are made of; nothing if the run counted no energy.
 
     The keys are ``joules`` from the first submission to the last end, ``joules_of_jobs``, the ``peak`` and ``p95`` of
-    the watts, ``switches`` of hosts, and ``seconds_asleep``, summed over the hosts.
+    the watts, ``switches`` of hosts, and ``seconds_asleep``, summed over the hosts. Under `powered` with a price there
+    is the ``cost``, and with a cap the share of time ``above`` it, if their series are at hand.
+
+    Args:
+        folder: of the run; None: there is none.
+        columns: its jobs.
+        said: what result.json says of it, of which the dispatcher and its options are read.
 
     Raises:
         InputError: consumed_energy.csv is malformed.
@@ -34,7 +46,44 @@ def power_of_run(folder: Path | None, columns: RunColumns) -> Mapping[str, float
     of_jobs = float(np.maximum(columns.consumed_energy[columns.ran], 0.0).sum())
     values = (joules, of_jobs, peak, most, switches, asleep)
     names = ("joules", "joules_of_jobs", "peak", "p95", "switches", "seconds_asleep")
-    return {name: float(value) for name, value in zip(names, values, strict=True) if isinstance(value, float)}
+    found = {name: float(value) for name, value in zip(names, values, strict=True) if isinstance(value, float)}
+    return found | _against_series(read_joules(folder / FILE), said)
+
+
+def _against_series(rows: Floats, said: Mapping[str, Any]) -> dict[str, float]:
+    """Return what `power_of_run` tells of price and cap, given the moments and joules of consumed_energy.csv."""
+    options = said.get("options")
+    if (
+        str(said.get("dispatcher")).partition("[")[0] != "powered"
+        or not isinstance(options, Mapping)
+        or rows.shape[1] < 2
+    ):
+        return {}
+    given = {name: str(options.get(name, "none")) for name in ("price", "cap")}
+    files = [(text, name == "price") for name, text in given.items() if text != "none" and not _is_number(text)]
+    try:
+        series = read_series(files, str(options.get("origin", "")))
+    except InputError:
+        return {}
+    found = {}
+    begins, seconds, watts = rows[0][:-1].tolist(), np.diff(rows[0]), np.diff(rows[1]) / np.diff(rows[0])
+    ends = rows[0][1:].tolist()
+    if given["price"] != "none":
+        price = series.pop(0)
+        paid = [price.integral(begin, end) for begin, end in zip(begins, ends, strict=True)]
+        found["cost"] = float((watts * np.array(paid)).sum()) / 3.6e6
+    if given["cap"] != "none":
+        cap = series[0] if series else Series.constant(float(given["cap"]))
+        most = np.array([cap.least(begin, math.nextafter(end, 0)) for begin, end in zip(begins, ends, strict=True)])
+        found["above"] = float(seconds[watts > most * _ABOVE].sum() / seconds.sum())
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def read_joules(path: Path) -> Floats:

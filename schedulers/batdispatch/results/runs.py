@@ -23,7 +23,7 @@ from batdispatch.results.columns import Floats, RunColumns, Texts
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, rows_as_jobs
-from batdispatch.results.metrics.compute import Value, compute
+from batdispatch.results.metrics.compute import METRICS, PRICE_AND_CAP, Value, compute
 from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.power import power_of_run
 from batdispatch.results.run_files import RESULT, check_files
@@ -301,7 +301,7 @@ def read_run(folder: Path, *, label: str = "") -> Run:
             lineage=lineage,
             hosts=hosts,
             totals=result.platform.resources,
-            power=None if counted is not None else power_of_run(folder, columns),
+            power=None if counted is not None else power_of_run(folder, columns, {}),
             decisions=result.decisions,
             window=counted,
         )
@@ -309,7 +309,9 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     noted = (result if counted is None else counted).metrics
     known = {name: value for name, value in noted.items() if value is not None}
     metrics = {name: known.get(name) if value is None else value for name, value in values.items()}
-    metrics |= {name: value for name, value in known.items() if name.startswith("utilisation_") and name not in metrics}
+    # The series of prices and caps need not be at hand any more.
+    kept = ("utilisation_", *(name for name, each in METRICS.items() if each.group == PRICE_AND_CAP))
+    metrics |= {name: value for name, value in known.items() if name.startswith(kept) and name not in metrics}
     check_finished(folder)
     if stamp(folder / RESULT) != written:
         raise InputError("was made anew while it was read: read it again", source=str(folder))
@@ -376,7 +378,7 @@ def figures_of(
 
     Args:
         columns: the run's jobs.
-        result: what result.json will hold; of it, "decisions" is read.
+        result: what result.json will hold; of it, "decisions", "dispatcher" and "options" are read.
         machine: of the run, for utilisation and the network's metrics.
         jobs: of the workload, for users and for what they ask for.
         users: of each row's job, object [row], where nothing else of the jobs matters: on whole hosts without licences.
@@ -432,7 +434,7 @@ def figures_of(
 
     told: dict[str, Any] = {} if window is None else {WINDOW_FIELD: count(window)}
     told |= {WINDOWS_FIELD: [count(part) for part in windows]} if windows else {}
-    return Figures(compute(sample(power=power_of_run(folder, columns))), network, told)
+    return Figures(compute(sample(power=power_of_run(folder, columns, result))), network, told)
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:

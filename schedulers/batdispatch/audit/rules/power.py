@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from batdispatch.audit.case import Case, Faults, rule
 from batdispatch.audit.findings import Fault, part
 from batdispatch.audit.hosts import read_host_sets
+from batdispatch.audit.series import steps_of
 
 #: Share of a time by which Batsim's print, which has six digits, may miss it.
 _PRINT = 1e-5
@@ -176,7 +176,7 @@ def power_cap(case: Case) -> Faults:
     if part(case.said, "engine").get("energy") != "exact":
         case.skipped["power cap"] = "the energy is charged as Batsim does (say --energy exact)"
         return
-    caps = _caps(stated, str(options.get("origin", "")))
+    caps = steps_of(stated, str(options.get("origin", "")))
     if caps is None:
         case.skipped["power cap"] = f"{stated} is not at hand, or has no such form"
         return
@@ -187,27 +187,3 @@ def power_cap(case: Case) -> Faults:
         # Between two rows no host changes what it burns, but where a job changes its load.
         if joules > float(among.max(initial=most[0])) * (end - begin) * (1 + 1e-6) + _JOULES:
             yield Fault(f"{joules / (end - begin):g} W from {begin:g} s to {end:g} s, the cap is {among.max():g} W")
-
-
-def _caps(stated: str, origin: str) -> list[tuple[float, float]] | None:
-    """Return from when on, s, the cap is how many watts; None: its file is not there, or has another form."""
-    try:
-        return [(0.0, float(stated))]
-    except ValueError:
-        path, column = (Path(stated), "") if Path(stated).is_file() else (Path(stated.rpartition(":")[0]), stated)
-    try:
-        with path.open(newline="") as file:
-            names, *rows = [row for row in csv.reader(file) if row]
-        index = names.index(column.rpartition(":")[2]) if column else 1
-        return list(zip(_seconds([row[0] for row in rows], origin), (float(row[index]) for row in rows), strict=True))
-    except (OSError, ValueError, IndexError, TypeError):
-        return None
-
-
-def _seconds(moments: list[str], origin: str) -> list[float]:
-    try:
-        return [float(moment) for moment in moments]
-    except ValueError:
-        dates = [datetime.fromisoformat(moment) for moment in moments]
-        zero = datetime.fromisoformat(origin) if origin else dates[0]
-        return [(date - zero).total_seconds() for date in dates]

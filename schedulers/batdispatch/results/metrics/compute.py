@@ -62,6 +62,8 @@ class Metric(Description):
 METRICS: dict[str, Metric] = {}
 #: Heading of the metrics of runs that count energy.
 POWER = "Power"
+#: Heading of those of runs that have a price of energy or a cap on power besides.
+PRICE_AND_CAP = "Price and cap"
 #: A job starves if it waits longer than so many times its wait under easy, and longer than so many seconds.
 STARVING_FACTOR, STARVING_FLOOR = 3.0, 3600.0
 #: What no run has alone: a run of easy stands beside it, see `results.starvation`.
@@ -114,7 +116,8 @@ def compute(sample: Sample) -> dict[str, Value]:
     Each named resource and licence has a metric ``utilisation_NAME``.
     """
     # Most runs count no energy, and say nothing of power.
-    asked = {name: found for name, found in METRICS.items() if sample.power or found.group != POWER}
+    unasked = {*([] if sample.power else [POWER]), *([] if {"cost", "above"} & {*sample.power} else [PRICE_AND_CAP])}
+    asked = {name: found for name, found in METRICS.items() if found.group not in unasked}
     values = {name: found.compute(sample) for name, found in asked.items()}
     named = {**sample.totals, **sample.licences}
     return values | {f"utilisation_{name}": resource_utilisation(sample, name) for name in named}
@@ -685,6 +688,26 @@ def switches_per_host_day(sample: Sample) -> Value:
     """
     whole = (sample.hosts or 0) * sample.window / 86400.0
     return sample.power["switches"] / whole if whole and "switches" in sample.power else None
+
+
+@metric("energy cost", better="lower", group=PRICE_AND_CAP)
+def energy_cost(sample: Sample) -> Value:
+    """What the energy of all hosts cost, in the unit of the price of `powered` (money, carbon or water).
+
+    sum_k P_k (integral of the price from t_k to t_k+1) / 3.6e6, with P_k the mean watts between rows k and k+1 of
+    consumed_energy.csv. Only under `powered` with a price.
+    """
+    return sample.power.get("cost")
+
+
+@metric("time above cap", unit="%", better="lower", group=PRICE_AND_CAP)
+def time_above_cap(sample: Sample) -> Value:
+    """Share of the time in which the hosts burnt more than the cap of `powered`.
+
+    100 (time between rows k and k+1 of consumed_energy.csv in which P_k was above the least cap then) / (all of that
+    time). Only under `powered` with a cap. If energy is charged as Batsim does, P_k is not exact.
+    """
+    return 100.0 * sample.power["above"] if "above" in sample.power else None
 
 
 # --- decisions -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,31 @@
+"""Series of caps and prices, as `powered` is given them: a number, or a file and perhaps a column of it."""
+
+from __future__ import annotations
+
+import csv
+from datetime import datetime
+from pathlib import Path
+
+
+def steps_of(stated: str, origin: str) -> list[tuple[float, float]] | None:
+    """Return from when on, s, a cap or price is how much; None: its file is not there, or has another form."""
+    try:
+        return [(0.0, float(stated))]
+    except ValueError:
+        path, column = (Path(stated), "") if Path(stated).is_file() else (Path(stated.rpartition(":")[0]), stated)
+    try:
+        with path.open(newline="") as file:
+            names, *rows = [row for row in csv.reader(file) if row]
+        index = names.index(column.rpartition(":")[2]) if column else 1
+        return list(zip(_seconds([row[0] for row in rows], origin), (float(row[index]) for row in rows), strict=True))
+    except (OSError, ValueError, IndexError, TypeError):
+        return None
+
+
+def _seconds(moments: list[str], origin: str) -> list[float]:
+    try:
+        return [float(moment) for moment in moments]
+    except ValueError:
+        dates = [datetime.fromisoformat(moment) for moment in moments]
+        zero = datetime.fromisoformat(origin) if origin else dates[0]
+        return [(date - zero).total_seconds() for date in dates]
