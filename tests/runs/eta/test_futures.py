@@ -140,7 +140,7 @@ def test_calibrated_levels_hold_for_whichever_of_the_moments_is_the_present_one(
     inside = np.zeros(len(LEVELS))
     for now in range(count + 1):
         others = np.delete(residuals, now, axis=0)
-        inside += residuals[now] <= offsets_of(others)
+        inside += residuals[now] <= offsets_of(others, fade=1.0)
     shares = inside / (count + 1)
     assert (shares >= np.array(LEVELS) - 1e-9).all()
     assert (shares <= np.array(LEVELS) + 1 / (count + 1) + 1e-9).all()
@@ -155,6 +155,25 @@ def test_quantiles_move_by_what_they_were_wrong_by_and_stay_in_order() -> None:
     moved = calibrate(raw, falling)[0]
     assert moved.tolist() == sorted(moved)
     assert moved[0] == 0.0
+
+
+@needs_kernels
+def test_jobs_without_a_walltime_have_no_plan_but_an_estimate() -> None:
+    jobs = table(5, 120)._replace(walltime=np.full(120, np.inf))
+    at = next(at for at in jobs.submission[60:].tolist() if len(History(jobs).at(at).waiting.ids) > 8)
+    moment = History(jobs).at(at)
+    futures = Futures("easy", UNITS, 8)
+    assert np.isinf(futures.planned(moment)).all()
+    assert np.isfinite(futures.starts(moment, np.random.default_rng(1))).all()
+
+
+def test_moments_of_long_ago_count_less() -> None:
+    """The machine has changed: from some moment on, jobs waited twice as long as expected."""
+    residuals = np.repeat([[0.0], [np.log(2.0)]], [210, 190], axis=0) * np.ones(len(LEVELS))
+    assert offsets_of(residuals, fade=1.0)[2] == 0.0
+    assert offsets_of(residuals)[2] == pytest.approx(np.log(2.0))
+    # What is long ago still is of use for what is rare.
+    assert offsets_of(residuals)[0] == 0.0
 
 
 @needs_kernels

@@ -13,6 +13,8 @@ from batdispatch.runs.eta.queue_moment import Floats, History
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 #: Moments of the past that are asked about, and the fewest without which no interval is called one.
 MOMENTS, FEWEST = 400, 50
+#: How much less a moment of the past counts than the one after it.
+FADE = 0.99
 #: Waits are compared on the scale log(wait + this), s.
 SCALE = 60.0
 
@@ -43,18 +45,27 @@ def calibrate(quantiles: Floats, residuals: Floats) -> Floats:
     return np.sort(np.maximum(moved, 0.0), axis=1)
 
 
-def offsets_of(residuals: Floats) -> Floats:
+def offsets_of(residuals: Floats, fade: float = FADE) -> Floats:
     """Return by how much each level is moved, float64 [level]: its own quantile of the residuals [moment, level].
 
     This is split conformal prediction with the asymmetric score of conformalized quantile regression [1]. If the n
-    moments of the past and this one could as well have come in any other order, a residual is at most the offset of
-    level q with a probability of at least q, and of less than q + 1 / (n + 1) if no two are equal.
+    moments of the past and this one could as well have come in any other order, and none fades, a residual is at most
+    the offset of level q with a probability of at least q, and of less than q + 1 / (n + 1) if no two are equal. A
+    machine's use changes, so each moment counts less than the one after it; how far the probability may then be from q
+    is how much the moments differ, each by its weight [2].
+
+    Args:
+        residuals: the latest moment last.
+        fade: weight of a moment beside the one after it.
 
     References:
         [1] Y. Romano, E. Patterson, E. Candès. Conformalized quantile regression. NeurIPS 2019, theorem 2.
+        [2] R. F. Barber, E. J. Candès, A. Ramdas, R. J. Tibshirani. Conformal prediction beyond exchangeability. Annals
+            of Statistics 51, 2023, theorem 2.
     """
-    count = len(residuals)
-    rank = np.minimum(np.ceil(np.array(LEVELS) * (count + 1)).astype(int), count) - 1
+    order = np.argsort(residuals, axis=0)
+    reached = np.cumsum(fade ** np.arange(len(residuals))[::-1][order], axis=0)
+    rank = np.minimum((reached < np.array(LEVELS) * (reached[-1] + 1.0)).sum(axis=0), len(residuals) - 1)
     found: Floats = np.sort(residuals, axis=0)[rank, np.arange(len(LEVELS))]
     return found
 

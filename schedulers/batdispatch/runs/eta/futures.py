@@ -18,6 +18,9 @@ ARRIVALS = 300
 SAMPLES = 60
 #: A job that has outlived its walltime is expected to end in so many seconds.
 LATE = 1.0
+#: How long a job without a walltime is taken to run where all run for their walltimes, s: thousands of them can be told
+#: from never.
+ENDLESS = 1e9
 
 
 class Futures:
@@ -68,9 +71,14 @@ class Futures:
         return starts
 
     def planned(self, moment: QueueMoment) -> Floats:
-        """Return when each waiting job starts if all run for their walltimes and no job comes, seconds from now."""
-        limit = np.maximum(moment.running.walltime, moment.now - moment.running.start + LATE)
-        return self._simulate(moment, limit, moment.waiting.walltime, moment.running.take(slice(0)))
+        """Return when each waiting job starts if all run for their walltimes and no job comes, seconds from now.
+
+        A job that waits for one without a walltime has infinity.
+        """
+        limit = np.maximum(np.minimum(moment.running.walltime, ENDLESS), moment.now - moment.running.start + LATE)
+        waiting = np.minimum(moment.waiting.walltime, ENDLESS)
+        starts = self._simulate(moment, limit, waiting, moment.running.take(slice(0)))
+        return np.where(starts < ENDLESS / 2, starts, np.inf)
 
     def _simulate(self, moment: QueueMoment, lasts: Floats, waiting_lasts: Floats, coming: JobRows) -> Floats:
         running, waiting, now = moment.running, moment.waiting, moment.now
