@@ -15,6 +15,7 @@ from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.parts.ordering.fair_tree import fair_tree
 from batdispatch.parts.ordering.multifactor import Multifactor
 from batdispatch.parts.ordering.priority import TOP, make_priority
 from batdispatch.parts.ordering.usage import DecayedUsage
@@ -245,12 +246,55 @@ def test_use_on_shared_nodes_is_in_cores_and_whole_nodes_have_all_of_theirs() ->
 def test_use_in_pieces_is_use_in_one(half_life: float, first: float, second: float, after: float) -> None:
     """A job that is cut in two uses as much as the whole one, now and later."""
     whole, cut = DecayedUsage(half_life), DecayedUsage(half_life)
-    whole.ended(("u", 3.0, 0.0), first + second)
-    cut.ended(("u", 3.0, 0.0), first)
-    cut.ended(("u", 3.0, first), first + second)
+    user = ("", "u")
+    whole.ended((user, 3.0, 0.0), first + second)
+    cut.ended((user, 3.0, 0.0), first)
+    cut.ended((user, 3.0, first), first + second)
     now = first + second + after
-    assert cut.at(now, [])["u"] == pytest.approx(whole.at(now, [])["u"], rel=1e-9, abs=1e-9)
-    assert whole.at(now, [])["u"] <= 3.0 * (first + second) * (1 + 1e-12) + 1e-9
+    assert cut.at(now, [])[user] == pytest.approx(whole.at(now, [])[user], rel=1e-9, abs=1e-9)
+    assert whole.at(now, [])[user] <= 3.0 * (first + second) * (1 + 1e-12) + 1e-9
+
+
+# ---------------------------------------------------------------------- Fair Tree
+
+
+def test_fair_tree_ranks_accounts_first_and_users_within_them() -> None:
+    """Account b used less than its half, so b1 goes first, though b1 used more than a2 did."""
+    used = {("a", "a1"): 60.0, ("a", "a2"): 5.0, ("b", "b1"): 35.0}
+    assert fair_tree(used) == {("b", "b1"): 1.0, ("a", "a2"): 2 / 3, ("a", "a1"): 1 / 3}
+    idle = {("a", "a1"): 0.0, ("b", "b1"): 1.0, ("c", "c1"): 0.0}
+    assert fair_tree(idle) == {("a", "a1"): 1.0, ("c", "c1"): 1.0, ("b", "b1"): 1 / 3}
+    # Accounts that are level are one: their users stand side by side.
+    level = {("a", "a1"): 9.0, ("a", "a2"): 1.0, ("b", "b1"): 6.0, ("b", "b2"): 4.0}
+    assert [one for _, one in fair_tree(level)] == ["a2", "b2", "b1", "a1"]
+
+
+@given(st.dictionaries(st.tuples(st.sampled_from("abc"), st.sampled_from("uvwx")), st.floats(0, 1e9), min_size=1))
+def test_fair_tree_gives_each_user_a_rank(used: dict[tuple[str, str], float]) -> None:
+    factors, count = fair_tree(used), len(used)
+    assert factors.keys() == used.keys()
+    assert max(factors.values()) == 1.0
+    for one, amount in used.items():
+        ahead = sum(factor > factors[one] for factor in factors.values())
+        assert factors[one] == (count - ahead) / count
+        # Whoever used less of the same account goes no later.
+        assert all(
+            factors[other] >= factors[one] for other, less in used.items() if other[0] == one[0] and less < amount
+        )
+
+
+def test_the_fair_tree_of_waiting_and_running_jobs() -> None:
+    ledger = ledger_on(Machine.flat(8))
+    ordering = multifactor(ledger, "fairshare=900,fair_tree=true,half_life=0")
+    running = job_of("r", 4, user="a1", account="a")
+    ledger.apply_submitted(e.JobSubmitted(0.0, running))
+    ledger.start(running, Allocation.of([0, 1, 2, 3]))
+    jobs = [job_of(name, user=name, account=name[0]) for name in ("a1", "a2", "b1")]
+    for job in jobs:
+        ledger.apply_submitted(e.JobSubmitted(1.0, job))
+    assert [ordering.value(job, 10.0) for job in jobs] == [300, 600, 900]
+    classic = multifactor(ledger, "fairshare=900,half_life=0")
+    assert classic.value(jobs[1], 10.0) == classic.value(jobs[2], 10.0) == 900
 
 
 # ---------------------------------------------------------------------- in a dispatcher

@@ -52,7 +52,6 @@ def test_each_setting_is_understood_approximated_or_ignored(tmp_path: Path) -> N
     assert {key for key, verdict in verdicts.items() if verdict == "ignored"} == {
         "bf_continue",
         "bf_hetjob_prio",
-        "FAIR_TREE",
         "PriorityWeightTRES",
     }
     assert {one.line for one, _, _ in read.readings if one.key.startswith("bf_")} == {4}
@@ -61,6 +60,17 @@ def test_each_setting_is_understood_approximated_or_ignored(tmp_path: Path) -> N
 def test_without_accounts_age_and_fair_share_stay_0(tmp_path: Path) -> None:
     text = SITE.replace("slurmdbd", "none")
     assert "age=1000" not in scheduling_of(read_conf(write(tmp_path, text))).options["ordering"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "version", "tree"),
+    [("", "22.05", "true"), ("NO_FAIR_TREE", "22.05", "false"), ("", "18.08", None), ("FAIR_TREE", "18.08", "true")],
+)
+def test_fair_tree_is_the_default_since_19_05(tmp_path: Path, flags: str, version: str, tree: str | None) -> None:
+    text = SITE.replace("SMALL_RELATIVE_TO_TIME,FAIR_TREE", flags or "MAX_TRES") + "PriorityWeightFairshare=7\n"
+    ordering = scheduling_of(read_conf(write(tmp_path, text)), version).options["ordering"]
+    inside = dict(part.split("=") for part in ordering[len("multifactor[") : -1].split(","))
+    assert (inside["fairshare"], inside.get("fair_tree")) == ("7", tree)
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ _PRIORITIES = {
     "priorityweightage": _Rule("age", _whole),
     "priorityweightjobsize": _Rule("size", _whole),
     "priorityweightfairshare": _Rule(
-        "fairshare", _whole, "the classic formula over users, not Fair Tree over accounts", "approximated"
+        "fairshare", _whole, "over users and accounts as jobs name them, with equal shares", "approximated"
     ),
     "priorityweightpartition": _Rule("partition", _whole),
     "priorityweightqos": _Rule("qos", _whole),
@@ -121,6 +121,8 @@ _PRIORITIES = {
     "priorityweightassoc": _Rule(note="there is no factor of associations", verdict="ignored"),
     "priorityusageresetperiod": _Rule(note="use is never forgotten at once", verdict="ignored"),
 }
+#: The version that made Fair Tree the default.
+_FAIR_TREE = (19, 5)
 #: Factors that slurmctld works out only from the accounts of SlurmDBD.
 _ACCOUNTED = ("priorityweightage", "priorityweightfairshare")
 
@@ -178,6 +180,8 @@ def scheduling_of(conf: SlurmConf, version: str = DEFAULT_VERSION) -> Scheduling
         readings.append(_apply(rule, general[key], inside))
     if "priorityflags" in general:
         readings.extend(_read_flags(general["priorityflags"], inside))
+    if "fairshare" in inside and year >= _FAIR_TREE:
+        inside.setdefault("fair_tree", "true")
     if "prioritytype" in general:
         readings.append(Interpretation(general["prioritytype"], "understood", f"ordering={kind.rpartition('/')[2]}"))
     if kind.lower() == "priority/multifactor":
@@ -219,6 +223,10 @@ def _read_flags(setting: Setting, inside: dict[str, str]) -> list[Interpretation
         if flag.key.upper() == "SMALL_RELATIVE_TO_TIME":
             inside["relative"] = "true"
             found.append(Interpretation(flag, "understood", "relative=true"))
+        elif flag.key.upper() in ("FAIR_TREE", "NO_FAIR_TREE"):
+            if "fairshare" in inside:
+                inside["fair_tree"] = "false" if flag.key.upper().startswith("NO") else "true"
+            found.append(Interpretation(flag, "understood", f"fair_tree={inside.get('fair_tree', 'false')}"))
         else:
             found.append(Interpretation(flag, "ignored", "nothing here does this"))
     return found

@@ -12,6 +12,7 @@ from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.parts.ordering.fair_tree import Association, fair_tree
 from batdispatch.parts.ordering.priority import TOP, Priority
 from batdispatch.parts.ordering.usage import DecayedUsage, Holding
 
@@ -42,6 +43,8 @@ class MultifactorOptions(Options, frozen=True, kw_only=True):
         SMALL_RELATIVE_TO_TIME).
     period: Work out the age of waiting jobs and their users' shares anew only once in this many seconds, and when a job
         comes (PriorityCalcPeriod, which is 5 minutes). 0: at each decision.
+    fair_tree: Rank users by Slurm's Fair Tree for the fair share, over the accounts that jobs name. `false`: weigh
+        users by Slurm's classic formula, whatever their accounts (PriorityFlags=NO_FAIR_TREE).
     half_life: Count what a user has used half after this many seconds, for the fair share (PriorityDecayHalfLife). 0
         switches forgetting off: all use counts in full for ever.
     """
@@ -55,6 +58,7 @@ class MultifactorOptions(Options, frozen=True, kw_only=True):
     favor_small: bool = False
     relative: bool = False
     period: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    fair_tree: bool = False
     half_life: Annotated[float, msgspec.Meta(ge=0)] = 7 * DAY
 
 
@@ -69,20 +73,22 @@ class Multifactor(Priority):
     share of the nodes and of the share of the cores that the job asks for. A job that names no number of nodes counts
     as asking for one. The fair-share factor is that of Slurm's classic algorithm: 2^(-U / S), where U is the user's
     part of all use, in core-seconds of ended and running jobs, and S is one over the number of users who have jobs that
-    wait, run, or have run. The factors of the partition and of the quality of service are the priority of the job's own
+    wait, run, or have run. With `fair_tree`, users are ranked from 1 down to 1 / n for n users: first those of the
+    account that has used least of its share, and within it those who have used least of theirs. The factors of the
+    partition and of the quality of service are the priority of the job's own
     over the largest one of the site (`core.machine.site`), and 0 where the job has none.
 
     A job may lower its own priority by its field `nice`, a whole number, and raise it by a negative one.
 
     Typical use: to compare with a Slurm whose `PriorityType` is `priority/multifactor`.
     Deviations:
-        - The factors of associations, sites and TRES are left out, and so are accounts and unequal shares.
-        - Fair Tree is left out. Slurm takes it by default since 19.05. It ranks users where the classic formula weighs
-          them.
+        - The factors of associations, sites and TRES are left out, and so are unequal shares and accounts in accounts.
+        - `fair_tree` is off by default. Slurm's default is Fair Tree since 19.05.
         - Slurm counts a job's age from when its dependencies are met. Here it counts from the job's submission.
     References:
         [1] SchedMD: "Multifactor Priority Plugin". https://slurm.schedmd.com/priority_multifactor.html
         [2] SchedMD: "Classic Fairshare Algorithm". https://slurm.schedmd.com/classic_fair_share.html
+        [3] SchedMD: "Fair Tree Fairshare Algorithm". https://slurm.schedmd.com/fair_tree.html
     """
 
     options_type = MultifactorOptions
@@ -99,7 +105,7 @@ class Multifactor(Priority):
         self._sizes: dict[Request, float] = {}
         self._usage = DecayedUsage(self.options.half_life or math.inf)
         #: Fair-share factor of each user, and of what moment: now, and without a period how many jobs wait and run.
-        self._factors: dict[str, float] = {}
+        self._factors: dict[Association, float] = {}
         self._moment: tuple[float, ...] = (-1.0,)
 
     def value(self, job: Job, now: float) -> int:
@@ -158,15 +164,23 @@ class Multifactor(Priority):
             used = self._usage.at(now, map(self._holding, ledger.running.values()))
             total = sum(used.values())
             for waiting in ledger.queue.values():
-                used.setdefault(waiting.user, 0.0)
+                used.setdefault(self._association(waiting), 0.0)
             users = len(used)
-            self._factors = {user: math.exp2(-part / total * users) if part else 1.0 for user, part in used.items()}
-        return self._factors.get(job.user, 1.0)
+            self._factors = (
+                fair_tree(used)
+                if self.options.fair_tree
+                else {one: math.exp2(-part / total * users) if part else 1.0 for one, part in used.items()}
+            )
+        return self._factors.get(self._association(job), 1.0)
+
+    def _association(self, job: Job) -> Association:
+        """Return a job's account and user; the classic formula knows no accounts."""
+        return str(job.extra.get("account", "")) if self.options.fair_tree else "", job.user
 
     def _holding(self, stay: Stay) -> Holding:
         """Return whose a running job is, how many cores it holds, and since when."""
         used = self.ledger.space.use(stay.job, stay.allocation)
-        return stay.job.user, float(used[:, self._axis].sum()), stay.start
+        return self._association(stay.job), float(used[:, self._axis].sum()), stay.start
 
 
 def _nice(job: Job) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-#: Use by a running job: its user, how much it holds, and since when, in seconds.
-Holding = tuple[str, float, float]
+from batdispatch.parts.ordering.fair_tree import Association
+
+#: Use by a running job: its account and user, how much it holds, and since when, in seconds.
+Holding = tuple[Association, float, float]
 
 
 class DecayedUsage:
@@ -20,21 +22,21 @@ class DecayedUsage:
         """Begin with nothing used; `half_life` is in seconds, infinite where use is never forgotten."""
         self._half_life = half_life
         #: User -> what jobs that have ended used, and the time of which this is said, in seconds.
-        self._ended: dict[str, tuple[float, float]] = {}
+        self._ended: dict[Association, tuple[float, float]] = {}
 
     def ended(self, holding: Holding, now: float) -> None:
         """Count a job that ended at `now`, in seconds."""
         user, amount, start = holding
         self._ended[user] = (self._of_ended(user, now) + amount * self._lasting(now - start), now)
 
-    def at(self, now: float, running: Iterable[Holding]) -> dict[str, float]:
+    def at(self, now: float, running: Iterable[Holding]) -> dict[Association, float]:
         """Return what every user has used at `now`, in seconds, with the jobs that are running."""
         used = {user: self._of_ended(user, now) for user in self._ended}
         for user, amount, start in running:
             used[user] = used.get(user, 0.0) + amount * self._lasting(now - start)
         return used
 
-    def _of_ended(self, user: str, now: float) -> float:
+    def _of_ended(self, user: Association, now: float) -> float:
         used, at = self._ended.get(user, (0.0, now))
         return used * math.exp2((at - now) / self._half_life)
 
