@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
@@ -168,6 +169,44 @@ def test_slurm_backfill_with_any_options(data: st.DataObject) -> None:
         for task in tasks
     ]
     same(machine, tasks, "slurm-backfill", options)
+
+
+def waiting_behind_many_ends(rng: np.random.Generator, hosts: int) -> list[Task]:
+    """Return jobs that fill the machine and end far apart, wide ones that wait for several ends, and small ones.
+
+    A small job starts if it ends before a wide one is to start, which depends on the window that has its last end.
+    """
+    step = int(rng.choice([1, 5, 10]))
+
+    def seconds(least: int, most: int) -> int:
+        return step * int(rng.integers(least, most) // step + 1)
+
+    tasks = [Task(f"r{host}", 0, 1, seconds(20, 200), seconds(200, 400)) for host in range(hosts)]
+    for index in range(8):
+        walltime = seconds(20, 300)
+        tasks.append(Task(f"w{index}", 1 + 15 * index, int(rng.integers(1, hosts)), walltime, walltime))
+    for index in range(24):
+        walltime = seconds(5, 250)
+        tasks.append(Task(f"s{index}", seconds(2, 150), 1, walltime, walltime))
+    return tasks
+
+
+@pytest.mark.parametrize("width", [0, 4, 10, 30])
+@pytest.mark.parametrize("linear", [0, 7])
+def test_slurm_backfill_looks_at_the_same_windows_of_ends(width: int, linear: int) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng([width, linear, seed])
+        hosts = int(rng.integers(3, 9))
+        options = {
+            "tick": 1,
+            "interval": 1,
+            "resolution": 1,
+            "end_window": width,
+            "window_linear": linear,
+            "clock": int(rng.integers(0, 31)),
+            "version": "20.11" if seed % 2 else "22.05",
+        }
+        same(Machine.flat(hosts), waiting_behind_many_ends(rng, hosts), "slurm-backfill", options)
 
 
 @pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
