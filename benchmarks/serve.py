@@ -178,7 +178,7 @@ while b"SIMULATION_ENDS" not in socket.recv():
     socket.send(b'{"now":0.0,"events":[]}')
 socket.send(b'{"now":0.0,"events":[]}')
 """
-OURS = "from batdispatch.cli.main import main; main()"
+OURS = "from batdispatch.cli.entry import main; main()"
 THEIRS = "import sys; from batsim.cmds.launcher import main; sys.exit(main())"
 
 
