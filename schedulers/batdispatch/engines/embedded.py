@@ -238,7 +238,7 @@ class EmbeddedEngine:
         ended = []
         while calendar and calendar[0][0] <= horizon:
             ended.append(heapq.heappop(calendar))
-        for _, _, action, subject in sorted(ended, key=_in_time):
+        for _, _, action, subject in sorted(ended, key=_in_time if world.options.turns_hosts else _as_entered):
             action(subject)
         if go_on is not None:
             go_on()
@@ -379,8 +379,13 @@ class EmbeddedEngine:
             world.told.append(event if world.mail is None else msgspec.structs.replace(event, time=world.now))
 
 
+def _as_entered(entry: tuple[float, int, object, object]) -> int:
+    """Return by what entries of the calendar are sorted that a step of SimGrid 3.32 takes together: order of entry."""
+    return entry[1]
+
+
 def _in_time(entry: tuple[float, int, object, object]) -> tuple[float, int]:
-    """Return by what entries of the calendar are sorted that one step takes together: time, and order of entry."""
+    """Return the same for SimGrid 4.1, on which Batsim 5 is built: time, and order of entry."""
     return round(entry[0], 11), entry[1]
 
 

@@ -78,7 +78,11 @@ AIMS = (
     Aim("max_waiting_time", "longest wait", added=ADDED_SECONDS, extreme=True),
     Aim("p99_waiting_time", "99 % wait", added=ADDED_SECONDS, goal=False),
     Aim(STARVATION.name, "starved jobs", "difference", goal=False, unit=("starved jobs", 1.0), digits=0),
+    Aim("energy", "energy", goal=False),
+    Aim("energy_cost", "cost of energy", goal=False),
     Aim("utilisation", "utilisation", "difference", better="higher"),
 )
+#: What is drawn against what a user waits, where runs tell it.
+BURNT = ("energy", "energy_cost")
 #: What tells of jobs that starve: a price in these is named even where it may be chance.
 LONG_WAITS = tuple(aim.metric for aim in AIMS[2:5])

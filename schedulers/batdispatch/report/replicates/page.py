@@ -10,7 +10,7 @@ import numpy as np
 
 from batdispatch.report.html import Cell, page_text
 from batdispatch.report.replicates import pictures
-from batdispatch.report.replicates.aims import Aim
+from batdispatch.report.replicates.aims import BURNT, Aim
 from batdispatch.report.replicates.answers import Answer, Section, not_beside, sentences, worse
 from batdispatch.report.replicates.facts import Facts
 from batdispatch.report.replicates.opening import opening
@@ -125,6 +125,12 @@ def _lead(sections: Sequence[Section], facts: Facts) -> str:
 
 def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str, Any]:
     drawings = [pictures.dots(answer, next(prefixes)) for answer in one.goals] if drawn else []
+    drawings += [
+        pictures.trade_off(wait, burnt, next(prefixes))
+        for wait in one.goals[:2]
+        for burnt in one.answers
+        if drawn and burnt.aim.metric in BURNT
+    ]
     ranked: list[dict[str, Any]] = []
     for answer in one.goals:
         title = f"{answer.aim.words[0].upper()}{answer.aim.words[1:]}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -64,23 +66,70 @@ def dots(found: Answer, prefix: str) -> Picture | None:
     )
 
 
-def _ratio_axis(axes: Axes, pairs: list[Pair]) -> None:
+def trade_off(across: Answer, up: Answer, prefix: str) -> Picture | None:
+    """Draw two ratios to the baseline against each other, each with its interval; None: there is nothing to draw.
+
+    The dispatchers than which no other one is better in both are joined.
+    """
+    pairs = [(one, other) for one in across.pairs if one.effect and (other := up.of(one.ours)) and other.effect]
+    if not pairs or {across.aim.way, up.aim.way} != {"ratio"}:
+        return None
+    names = [across.baseline, *(one.ours for one, _ in pairs)]
+    points = [(1.0, 1.0), *((one.effect[0], other.effect[0]) for one, other in pairs if one.effect and other.effect)]
+    best = [place for place, point in enumerate(points) if not any(_beats(other, point) for other in points)]
+    with style.own_style():
+        figure, (axes,) = style.new_figure(3.2)
+        for one, other in pairs:
+            _cross(axes, one, other)
+        axes.plot(*zip(*sorted(points[place] for place in best), strict=True), color=BETTER, linewidth=1)
+        for place, (x, y) in enumerate(points):
+            axes.plot([x], [y], marker="o", markersize=5, color=BETTER if place in best else style.FAINT)
+            axes.annotate(_short(names[place]), (x, y), xytext=(4, 4), textcoords="offset points")
+        for axis, answer in (("x", across), ("y", up)):
+            _ratio_axis(axes, [pair for pair in answer.pairs if pair.effect is not None], axis)
+            getattr(axes, f"set_{axis}label")(f"{answer.aim.words}, times {_short(across.baseline)}")
+        axes.grid(visible=True)
+    title = f"{up.aim.words[0].upper()}{up.aim.words[1:]} against {across.aim.words}"
+    told = f"{title}: each dispatcher, times {across.baseline}, with 95 % intervals"
+    caption = "Left and below is better. Blue: no other dispatcher is better in both."
+    return Picture(title, caption, style.to_svg(figure, prefix, told))
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Return whether a point is at most as far right and up as another one, and is another point."""
+    return one != other and one[0] <= other[0] and one[1] <= other[1]
+
+
+def _cross(axes: Axes, across: Pair, up: Pair) -> None:
+    """Draw the intervals of both effects."""
+    assert across.effect is not None
+    assert up.effect is not None
+    (x, left, right), (y, low, high) = across.effect[:3], up.effect[:3]
+    if left is not None and right is not None:
+        axes.plot([left, right], [y, y], color=style.FAINT, linewidth=1)
+    if low is not None and high is not None:
+        axes.plot([x, x], [low, high], color=style.FAINT, linewidth=1)
+
+
+def _ratio_axis(axes: Axes, pairs: list[Pair], name: Literal["x", "y"] = "x") -> None:
     """Set up a logarithmic axis of ratios with ticks that people read."""
     ends = [end for pair in pairs if pair.effect is not None for end in pair.effect[:3] if end is not None]
     low, high = min(1.0, *ends), max(1.0, *ends)
     margin = max((high / low) ** 0.06, 1.02)
-    axes.set_xscale("log")
-    axes.set_xlim(low / margin, high * margin)
+    set_scale, set_limits, set_ticks = (getattr(axes, f"set_{name}{what}") for what in ("scale", "lim", "ticks"))
+    set_scale("log")
+    set_limits(low / margin, high * margin)
     ladder = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
     ticks = [tick for tick in ladder if low / margin <= tick <= high * margin]
     if len(ticks) < 3:
         step = float(f"{(high - low) / 4:.0e}") or 0.01
         steps = range(int(np.floor(low / step)), int(np.ceil(high / step)) + 1)
         ticks = [step * number for number in steps if low / margin <= step * number <= high * margin]
-    axes.set_xticks(ticks)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xticks([], minor=True)
+    set_ticks(ticks)
+    axis = getattr(axes, f"{name}axis")
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
+    axis.set_minor_formatter(NullFormatter())
+    set_ticks([], minor=True)
 
 
 def ranks(found: Ranking, title: str, blocks: str, prefix: str) -> Picture:

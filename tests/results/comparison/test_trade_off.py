@@ -1,0 +1,52 @@
+"""What users wait against what energy is burnt: drawn where runs tell it; who is beaten in both is left out."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from batdispatch.report.replicates import pictures
+from batdispatch.report.replicates.answers import sections
+from batdispatch.report.replicates.facts import Facts
+from batdispatch.report.replicates.page import render
+from batdispatch.report.replicates.table import COLUMNS, DISPATCHER, REPLICATE, WORKLOAD
+from batdispatch.results.statistics.bootstrap import Draws
+
+#: Dispatcher -> times the wait of easy, and its energy.
+FACTORS = {"easy": (1.0, 1.0), "fast": (0.5, 1.5), "frugal": (2.0, 0.5), "bad": (3.0, 2.0)}
+
+
+def runs(*metrics: str) -> pd.DataFrame:
+    chance = np.random.default_rng(1)
+    rows = []
+    for seed in range(8):
+        wait, energy = chance.uniform(50, 500), chance.uniform(1, 9)
+        for name, (slower, more) in FACTORS.items():
+            values = {"mean_waiting_time": wait * slower, "mean_bounded_slowdown": 3.0, "energy": energy * more}
+            known = {metric: value for metric, value in values.items() if metric in metrics}
+            rows.append({WORKLOAD: "log", REPLICATE: f"seed {seed}", DISPATCHER: name, **known})
+    assert set(COLUMNS) <= rows[0].keys()
+    return pd.DataFrame(rows)
+
+
+def test_who_is_beaten_in_both_is_not_joined() -> None:
+    (found,) = sections(runs("mean_waiting_time", "energy"), "easy", draws=Draws(resamples=99))
+    wait, energy = found.answers
+    assert (wait.aim.metric, energy.aim.metric, energy.aim.goal) == ("mean_waiting_time", "energy", False)
+    points = [(1.0, 1.0), (0.5, 1.5), (2.0, 0.5), (3.0, 2.0)]
+    kept = [not any(pictures._beats(other, one) for other in points) for one in points]
+    assert kept == [True, True, True, False]
+    drawing = pictures.trade_off(wait, energy, "p")
+    assert drawing is not None
+    assert drawing.title == "Energy against mean waiting time"
+    for name in FACTORS:
+        assert re.search(rf">\s*{name}\s*<", drawing.svg) or name in drawing.svg
+    # The line of those that nobody beats goes through three points.
+    assert drawing.svg == pictures.trade_off(wait, energy, "p").svg
+
+
+def test_the_page_has_it_only_where_energy_was_counted() -> None:
+    facts = Facts(title="t", blocks="replicates")
+    for metrics, drawn in ((("mean_waiting_time", "energy"), True), (("mean_waiting_time",), False)):
+        page = render(sections(runs(*metrics), "easy", draws=Draws(resamples=99)), facts)
+        assert ("Energy against mean waiting time" in page) is drawn
