@@ -85,9 +85,10 @@ def trade_off(across: Answer, up: Answer, prefix: str) -> Picture | None:
         for place, (x, y) in enumerate(points):
             axes.plot([x], [y], marker="o", markersize=5, color=BETTER if place in best else style.FAINT)
             axes.annotate(_short(names[place]), (x, y), xytext=(4, 4), textcoords="offset points")
-        for axis, answer in (("x", across), ("y", up)):
-            _ratio_axis(axes, [pair for pair in answer.pairs if pair.effect is not None], axis)
-            getattr(axes, f"set_{axis}label")(f"{answer.aim.words}, times {_short(across.baseline)}")
+        _ratio_axis(axes, [one for one, _ in pairs])
+        _ratio_axis(axes, [other for _, other in pairs], "y")
+        axes.set_xlabel(f"{across.aim.words}, times {_short(across.baseline)}")
+        axes.set_ylabel(f"{up.aim.words}, times {_short(across.baseline)}")
         axes.grid(visible=True)
     title = f"{up.aim.words[0].upper()}{up.aim.words[1:]} against {across.aim.words}"
     told = f"{title}: each dispatcher, times {across.baseline}, with 95 % intervals"
