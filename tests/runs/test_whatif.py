@@ -224,6 +224,17 @@ def test_the_sites_slurm_conf_says_how_it_schedules(tmp_path: Path) -> None:
     }
 
 
+def test_the_baseline_runs_as_slurm_conf_says(tmp_path: Path) -> None:
+    small = made_up_site.make(tmp_path, jobs=60, seed=4, dispatcher="slurm-backfill")
+    with (small.slurm / "slurm.conf").open("a") as file:
+        file.write(CONF)
+    with pytest.warns(UserWarning, match="of slurm.conf, not simulated: bf_continue; batdispatch slurm-conf says why"):
+        asked(small, ["PriorityWeightJobSize=5000"], dispatcher="slurm-backfill", anyway=True, out=tmp_path / "out")
+    options = [json.loads((tmp_path / "out" / f"run-{run}" / "result.json").read_text())["options"] for run in (0, 1)]
+    sizes = ("multifactor[period=300,size=1000]", "multifactor[period=300,size=5000]")
+    assert [(one["interval"], one["depth"], one["ordering"]) for one in options] == [(90, 50, size) for size in sizes]
+
+
 def test_what_a_host_says_beside_stays(tmp_path: Path) -> None:
     (tmp_path / "p.xml").write_bytes(setup().platform)
     found = setup_of(read_platform(tmp_path / "p.xml").machine, "easy")
