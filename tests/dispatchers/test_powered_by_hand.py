@@ -123,8 +123,9 @@ def test_under_a_cap_a_job_waits_for_power_and_not_for_hosts() -> None:
     """Four hosts burn 400 W at rest and 100 W more with a job; both jobs together would burn 800 W."""
     tasks = [Task("1", 0.0, 2, 10.0, 10.0), Task("2", 1.0, 2, 10.0, 10.0), Task("3", 2.0, 1, 5.0, 5.0)]
     for name in ("easy", "conservative"):
-        starts = run(f"powered[dispatcher={name},cap=700]", *tasks, hosts=4).starts()
-        assert starts == {"1": 0.0, "2": 10.0, "3": 2.0}
+        for cap in ("700", "87.5%"):
+            starts = run(f"powered[dispatcher={name},cap={cap}]", *tasks, hosts=4).starts()
+            assert starts == {"1": 0.0, "2": 10.0, "3": 2.0}
     result = run("powered[cap=500]", *tasks, hosts=4)
     assert result.starts() == {"3": 2.0}
     assert result.session.ledger is not None

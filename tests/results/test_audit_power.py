@@ -1,5 +1,6 @@
 """The audit of runs with power states: an honest one passes, and what is changed in it is found."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,18 @@ def test_a_run_under_a_cap_passes_and_one_above_it_is_found(capped: Path) -> Non
 def test_a_cap_that_is_gone_is_not_checked(capped: Path) -> None:
     (capped.parent / "cap.csv").unlink()
     assert "power cap: " in found(capped)
+
+
+@pytest.mark.parametrize("cap", ["900", "60%", "899"])
+def test_a_job_that_is_rejected_for_the_cap_must_be_beyond_it(tmp_path: Path, cap: str) -> None:
+    """Eight hosts burn 800 W idle, and 100 W more with the one host of job 1; job 2 needs all of them."""
+    profiles = {"p": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 0}}
+    jobs = [{"id": str(n), "subtime": 0, "walltime": 600, "res": n, "profile": "p"} for n in (1, 8)]
+    workload = write_workload(tmp_path / "w.json", jobs, profiles, 8)
+    platform = ENERGY / "platforms" / "homo8.xml"
+    spec = RunSpec(platform=str(platform), workload=str(workload), dispatcher=f"powered[cap={cap}]", energy="exact")
+    execute(spec, tmp_path / "run")
+    assert "nothing wrong in what was checked" in found(tmp_path / "run")
+    result = tmp_path / "run" / "result.json"
+    result.write_text(re.sub(f'"cap":( ?)"{cap}"', '"cap":"1600"', result.read_text()))
+    assert "fits under the cap: the reason 'needs " in found(tmp_path / "run")

@@ -41,14 +41,17 @@ LATE = 1.0
 class PowerCap:
     """A cap, and what jobs and hosts count under it. Powers are in mW but where they are said to be watts."""
 
-    def __init__(self, cap: Series, field: str) -> None:
-        """Take a cap, in watts, and the field of a job with the watts of its hosts; empty: all that they can burn."""
-        # What is exact in mW stays so.
-        self._cap = Series(cap.times, [math.floor(round(watts * _MILLI, 6)) for watts in cap.values])
-        self._field = field
-        self._most = max(self._cap.values)
+    def __init__(self, cap: Series, field: str, *, percent: bool = False) -> None:
+        """Take a cap and the field of a job with the watts of its hosts; empty: all that they can burn.
+
+        Args:
+            cap: in watts.
+            field: as above.
+            percent: whether the cap is in per cent of what all hosts can burn instead.
+        """
+        self._given, self._field, self._percent = cap, field, percent
         #: Whether it changes over time.
-        self.changes = len(set(self._cap.values)) > 1
+        self.changes = len(set(cap.values)) > 1
         #: (when what it asks for changes, id) of waiting jobs.
         self._changes: list[tuple[float, str]] = []
 
@@ -69,6 +72,11 @@ class PowerCap:
         Raises:
             InputError: as `begin`.
         """
+        peak = sum(power.watts(power.usual, 1.0) for power in machine.powers)
+        unit = peak / 100 if self._percent else 1.0
+        # What is exact in mW stays so.
+        values = [math.floor(round(value * unit * _MILLI, 6)) for value in self._given.values]
+        self._cap, self._most = Series(self._given.times, values), max(values)
         self._at_rest = [_milliwatts(_rest(power)) for power in machine.powers]
         base = sum(self._at_rest)
         low = min(self._cap.values)

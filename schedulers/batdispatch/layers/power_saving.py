@@ -63,8 +63,8 @@ class PowerSavingOptions(Options, frozen=True, kw_only=True):
     keep: Keep this many idle hosts awake; below 1, this share of the machine.
     ahead: Let hosts wake up in time for the starts that the dispatcher inside plans, where it says them. `false`: only
         when a job has been started on them.
-    cap: Let all hosts together never burn more than this many watts. A file: as many as a series says (`FILE` or
-        `FILE:COLUMN`). `none` (the default): there is no cap.
+    cap: Let all hosts together never burn more than this many watts, or than `80%` of what they can. A file: as many
+        watts as a series says (`FILE` or `FILE:COLUMN`). `none` (the default): there is no cap.
     watts: Take the watts that all hosts of a job burn from this field of the job. Unless given, a job may burn all that
         its hosts can.
     price: Keep jobs back by this series of what a kilowatt-hour costs, in money, carbon or water (`FILE` or
@@ -152,7 +152,8 @@ class PowerSaving(Layer):
     def _read_series(self) -> tuple[Series | None, PowerCap | None]:
         """Return the price and the cap, if they are given."""
         options = self.options
-        watts = _number(options.cap)
+        percent = options.cap.endswith("%")
+        watts = _number(options.cap.removesuffix("%"))
         files = [
             *([(options.price, True)] if options.price != "none" else ()),
             *([(options.cap, False)] if options.cap != "none" and watts is None else ()),
@@ -161,7 +162,8 @@ class PowerSaving(Layer):
         price = series.pop(0) if options.price != "none" else None
         if options.cap == "none":
             return price, None
-        return price, PowerCap(series[0] if series else Series.constant(watts or 0.0), options.watts)
+        cap = series[0] if series else Series.constant(watts or 0.0)
+        return price, PowerCap(cap, options.watts, percent=percent and not series)
 
     def _make_hours(self) -> CheapHours | None:
         options = self.options
@@ -310,7 +312,7 @@ class PowerSaving(Layer):
                 ledger.let_sleep(chosen)
                 if self._cap is not None:
                     self._cap.draw(ledger)
-                self._slept = True
+                self._slept = bool(ledger.queue)
                 self._idle.see(idle & ~chosen, ledger.now)
         self._left, self._next = bool(may & ~chosen), min(self._due, self._idle.next_due(ledger.now))
         if ledger.queue or ledger.running or ledger.blocked or not ledger.static_jobs_done:

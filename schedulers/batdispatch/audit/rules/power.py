@@ -153,6 +153,10 @@ class _Course:
         *rest, full = self._watts[virtual]
         return rest[-1] + (full - rest[-1]) / self._cores
 
+    def range(self) -> tuple[float, float]:
+        """Return what it burns idle and at most in its first power state, in watts."""
+        return self._watts[0][0], self._watts[0][-1]
+
     def idle(self) -> float:
         """Return what it burns without load where it computes, in watts; NaN where that changes."""
         return self._watts[next(iter(self._computing))][0] if len(self._computing) == 1 else np.nan
@@ -169,16 +173,15 @@ class _Course:
 @rule("rows", "result", name="power cap")
 def power_cap(case: Case) -> Faults:
     """Under `powered` with a cap, integrated energy never rises faster than the cap allows."""
-    options, path = part(case.said, "options"), case.folder / "consumed_energy.csv"
-    stated = str(options.get("cap", "none"))
-    if str(case.said.get("dispatcher")).partition("[")[0] != "powered" or stated == "none" or not path.is_file():
+    path = case.folder / "consumed_energy.csv"
+    if _stated(case) == "none" or not path.is_file():
         return
     if part(case.said, "engine").get("energy") != "exact":
         case.skipped["power cap"] = "the energy is charged as Batsim does (say --energy exact)"
         return
-    caps = steps_of(stated, str(options.get("origin", "")))
+    caps = _caps(case)
     if caps is None:
-        case.skipped["power cap"] = f"{stated} is not at hand, or has no such form"
+        case.skipped["power cap"] = f"{_stated(case)} is not at hand, or has no such form"
         return
     times, burnt = _energies(path).T
     since, most = np.array(caps).T
@@ -187,3 +190,29 @@ def power_cap(case: Case) -> Faults:
         # Between two rows no host changes what it burns, but where a job changes its load.
         if joules > float(among.max(initial=most[0])) * (end - begin) * (1 + 1e-6) + _JOULES:
             yield Fault(f"{joules / (end - begin):g} W from {begin:g} s to {end:g} s, the cap is {among.max():g} W")
+
+
+def is_beyond_cap(case: Case, units: int) -> bool:
+    """Return whether a job of so many units may find the cap too low: its hosts at work, all others idle."""
+    caps = None if _stated(case) == "none" else _caps(case)
+    if caps is None:
+        return _stated(case) != "none"
+    watts = [_Course(*stated).range() for stated in case.machine.power]
+    spans = sorted((full - idle for idle, full in watts), reverse=True)
+    # What hosts burn that wake up may be more; where the field of a job says it, only the layer knows.
+    waking = part(case.said, "options").get("sleep") != "none" or part(case.said, "options").get("watts")
+    return bool(waking) or sum(idle for idle, _ in watts) + units * spans[0] > min(cap for _, cap in caps)
+
+
+def _stated(case: Case) -> str:
+    """Return the cap of `powered` as it was given; `none`: there is none."""
+    powered = str(case.said.get("dispatcher")).partition("[")[0] == "powered"
+    return str(part(case.said, "options").get("cap", "none")) if powered else "none"
+
+
+def _caps(case: Case) -> list[tuple[float, float]] | None:
+    """Return from when on, s, the cap is how many watts; None: its file is not there, or has another form."""
+    stated = _stated(case)
+    if stated.endswith("%"):
+        return [(0.0, float(stated[:-1]) / 100 * sum(_Course(*each).range()[1] for each in case.machine.power))]
+    return steps_of(stated, str(part(case.said, "options").get("origin", "")))

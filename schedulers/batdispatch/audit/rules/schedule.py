@@ -10,6 +10,7 @@ from batdispatch.audit.case import Case, Faults, rule
 from batdispatch.audit.findings import TOLERANCE, Fault
 from batdispatch.audit.hosts import Floats, Ints, Slots, conflicts, overloads
 from batdispatch.audit.request import holdings
+from batdispatch.audit.rules.power import is_beyond_cap
 from batdispatch.audit.workload import Job
 
 #: How the reasons begin that are given before a dispatcher hears of a job: what they claim can be worked out again.
@@ -316,6 +317,8 @@ def _untrue(case: Case, row: int, job: Job, reason: str) -> str:
         # Of jobs that wait for each other in a circle, one is rejected: which one is its dispatcher's to repeat.
         in_circle = bool(job.waits_for) and reason.endswith("which depends on it in turn")
         return "" if hopeless or in_circle else f"waited for no job that failed: {given}"
+    if reason.startswith("needs ") and reason.endswith("the cap never leaves that"):
+        return "" if is_beyond_cap(case, int(case.asked[row])) else f"fits under the cap: {given}"
     if reason and not _OF_MACHINE.match(reason):
         return ""
     # The protocol has no word for the reason of another program's scheduler.
