@@ -183,7 +183,8 @@ def test_hosts_sleep_while_the_price_is_above_its_mean(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("cap=399", r"cap=399 W is below the 400 W that all hosts burn at rest \(idle, or asleep\), expected at least"),
+        ("cap=399", r"option cap=399: found 399 W, expected at least the 400 W that all hosts burn at rest"),
+        ("cap=49%", r"option cap=49%: found 392 W, expected at least the 400 W"),
         ("slack=5", r"found slack=5 without a price, expected price=FILE"),
         ("sleep=dear", r"found sleep=dear without a price, expected price=FILE"),
         ("cap=none.csv", r"none\.csv"),
@@ -192,3 +193,9 @@ def test_hosts_sleep_while_the_price_is_above_its_mean(tmp_path: Path) -> None:
 def test_what_cannot_be_is_refused(options: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         run(f"powered[{options}]", Task("1", 0.0, 1, 1.0), hosts=4)
+
+
+def test_a_cap_that_falls_too_low_is_refused_with_file_and_moment(tmp_path: Path) -> None:
+    (tmp_path / "cap.csv").write_text("time,watts\n0,600\n50,300\n")
+    with pytest.raises(InputError, match=r"cap=.*cap\.csv, from 50 s on: found 300 W, expected at least the 400 W"):
+        run(f"powered[cap={tmp_path / 'cap.csv'}]", LATE, hosts=4)

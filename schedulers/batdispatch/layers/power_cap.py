@@ -41,15 +41,15 @@ LATE = 1.0
 class PowerCap:
     """A cap, and what jobs and hosts count under it. Powers are in mW but where they are said to be watts."""
 
-    def __init__(self, cap: Series, field: str, *, percent: bool = False) -> None:
+    def __init__(self, cap: Series, field: str, name: str) -> None:
         """Take a cap and the field of a job with the watts of its hosts; empty: all that they can burn.
 
         Args:
-            cap: in watts.
+            cap: in watts, or in per cent of what all hosts can burn.
             field: as above.
-            percent: whether the cap is in per cent of what all hosts can burn instead.
+            name: the option's text, which ends with ``%`` in that case.
         """
-        self._given, self._field, self._percent = cap, field, percent
+        self._given, self._field, self._name = cap, field, name
         #: Whether it changes over time.
         self.changes = len(set(cap.values)) > 1
         #: (when what it asks for changes, id) of waiting jobs.
@@ -73,7 +73,7 @@ class PowerCap:
             InputError: as `begin`.
         """
         peak = sum(power.watts(power.usual, 1.0) for power in machine.powers)
-        unit = peak / 100 if self._percent else 1.0
+        unit = peak / 100 if self._name.endswith("%") else 1.0
         # What is exact in mW stays so.
         values = [math.floor(round(value * unit * _MILLI, 6)) for value in self._given.values]
         self._cap, self._most = Series(self._given.times, values), max(values)
@@ -82,10 +82,11 @@ class PowerCap:
         low = min(self._cap.values)
         if low < base:
             at = self._cap.times[self._cap.values.index(low)]
-            when = f" from {at:g} s on" if len(self._cap.values) > 1 else ""
             raise InputError(
-                f"dispatcher powered: cap={low / _MILLI:g} W{when} is below the {base / _MILLI:g} W that all hosts "
-                "burn at rest (idle, or asleep), expected at least these"
+                f"found {low / _MILLI:g} W, expected at least the {base / _MILLI:g} W that all hosts burn at rest, "
+                "idle or asleep",
+                source=f"dispatcher powered, option cap={self._name}",
+                place=f"from {at:g} s on" if len(values) > 1 else "",
             )
         self._base = base
         compute = hostset.ids(machine.compute)

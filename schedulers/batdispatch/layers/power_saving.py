@@ -152,7 +152,6 @@ class PowerSaving(Layer):
     def _read_series(self) -> tuple[Series | None, PowerCap | None]:
         """Return the price and the cap, if they are given."""
         options = self.options
-        percent = options.cap.endswith("%")
         watts = _number(options.cap.removesuffix("%"))
         files = [
             *([(options.price, True)] if options.price != "none" else ()),
@@ -163,7 +162,7 @@ class PowerSaving(Layer):
         if options.cap == "none":
             return price, None
         cap = series[0] if series else Series.constant(watts or 0.0)
-        return price, PowerCap(cap, options.watts, percent=percent and not series)
+        return price, PowerCap(cap, options.watts, options.cap)
 
     def _make_hours(self) -> CheapHours | None:
         options = self.options
