@@ -239,6 +239,9 @@ def test_qualities_of_service_are_those_of_sacctmgr(tmp_path: Path) -> None:
         "high",
         None,
     ]
+    (tmp_path / "slurm.conf").write_text("NodeName=n1 CPUs=32\nPartitionName=batch Nodes=n1 PreemptMode=GANG,SUSPEND\n")
+    with pytest.warns(UserWarning, match="jobs of partition batch would be suspended for others"):
+        compare(log, "easy", slurm=str(tmp_path), out=tmp_path / "again")
     (tmp_path / "qos.txt").write_text(QOS + "odd|1\n")
     with pytest.raises(InputError, match=r"qos.txt, line 5: found 2 fields, expected the 6 of the header"):
         read_folder(tmp_path)

@@ -22,6 +22,7 @@ PriorityFavorSmall=YES
 PriorityFlags=SMALL_RELATIVE_TO_TIME,FAIR_TREE
 PriorityWeightTRES=CPU=1000
 PreemptType=preempt/partition_prio
+PreemptExemptTime=60
 """
 
 
@@ -53,6 +54,7 @@ def test_each_setting_is_understood_approximated_or_ignored(tmp_path: Path) -> N
         "bf_continue",
         "bf_hetjob_prio",
         "PriorityWeightTRES",
+        "PreemptExemptTime",
     }
     assert {one.line for one, _, _ in read.readings if one.key.startswith("bf_")} == {4}
 

@@ -75,6 +75,9 @@ def _seconds(setting: Setting) -> str:
     return f"{0.0 if math.isinf(seconds) else seconds:.15g}"
 
 
+_NOTHING = "nothing here does this"
+#: Further settings of the whole cluster that decide when jobs start or end, in small letters.
+_LEFT_OUT = ("preemptexempttime", "preemptparameters", "overtimelimit", "completewait", "schedulertimeslice")
 _NO_TIME = _Rule(note="passes and runs of the main loop take no simulated time", verdict="ignored")
 _RPC = _Rule(note="there are no requests to serve", verdict="ignored")
 #: Parts of SchedulerParameters, in small letters.
@@ -206,7 +209,7 @@ def release(version: str) -> tuple[int, int]:
 def _unknown(setting: Setting) -> _Rule:
     proposal = did_you_mean(setting.key, _PARAMETERS)
     more = f"; {proposal}" if proposal.startswith("did you mean") else ""
-    return _Rule(note=f"nothing here does this{more}", verdict="ignored")
+    return _Rule(note=f"{_NOTHING}{more}", verdict="ignored")
 
 
 def _apply(rule: _Rule, setting: Setting, options: dict[str, str]) -> Interpretation:
@@ -228,7 +231,7 @@ def _read_flags(setting: Setting, inside: dict[str, str]) -> list[Interpretation
                 inside["fair_tree"] = "false" if flag.key.upper().startswith("NO") else "true"
             found.append(Interpretation(flag, "understood", f"fair_tree={inside.get('fair_tree', 'false')}"))
         else:
-            found.append(Interpretation(flag, "ignored", "nothing here does this"))
+            found.append(Interpretation(flag, "ignored", _NOTHING))
     return found
 
 
@@ -265,6 +268,7 @@ def _read_plugins(conf: SlurmConf) -> list[Interpretation]:
             if setting.value.lower() not in known:
                 raise setting.error(f"{setting.key} is {setting.value[:40]!r}: {note}")
             found.append(Interpretation(setting, "understood", "what slurm-backfill does"))
+    found += [Interpretation(conf.general[key], "ignored", _NOTHING) for key in _LEFT_OUT if key in conf.general]
     setting = conf.general.get("topologyplugin")
     if setting is not None:
         none = setting.value.lower() in ("topology/none", "topology/default", "topology/flat")

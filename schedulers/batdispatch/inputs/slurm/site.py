@@ -201,6 +201,11 @@ def draft_of_folder(found: SlurmFolder, use: NodeUse, clock: Clock, origin: floa
     if strangers := [name for name in use.names if name not in found.nodes]:
         warnings.append(f"jobs of the log ran on {','.join(fold(strangers))}, which {found.path} does not describe")
     partitions = [_partition(name, told, found) for name, told in sorted(found.partitions.items())]
+    warnings += [
+        f"jobs of partition {name} would be suspended for others, which nothing here can do: they are not preempted"
+        for name, told in sorted(found.partitions.items())
+        if "SUSPEND" in _first(told, ("preemptmode",), lambda one: one.value.upper(), "")
+    ]
     windows, notes = _windows(found.reservations, clock, origin)
     queues = QueuesProperty(partitions=partitions, qos=list(map(_qos, found.qos)), reservations=windows)
     return SiteDraft(
