@@ -102,7 +102,7 @@ def read_recording(path: Path) -> Recording:
 
 
 def _task(row: Mapping[str, str], *, whole: bool) -> Task:
-    lasts = float(row["sleep_s"]) + OVERHEAD if "whole" in row else float(row["end"]) - float(row["start"])
+    lasts = float(row["sleep_s"]) + OVERHEAD
     extra: dict[str, Any] = {}
     if row.get("partition"):
         extra["partition"] = row["partition"]
