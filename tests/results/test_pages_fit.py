@@ -10,6 +10,15 @@ from batdispatch.results.runs import read_runs
 from browsing import needs_browser, opened, ready, sheets, wider
 from report_pages import MANY, TORUS, demonstration, drawn, of_runs, replicates
 
+#: Tables that are wider than their boxes, and how far apart the tops of the controls are, px.
+CUT = """[...document.querySelectorAll(".scroll")]
+  .filter((box) => box.offsetParent && box.scrollWidth > box.clientWidth + 1)
+  .map((box) => box.getAttribute("aria-label"))"""
+APART = """(() => {
+  const tops = [...document.querySelector(".explore-bar").children].map((one) => one.offsetTop);
+  return Math.max(...tops) - Math.min(...tops);
+})()"""
+
 
 @needs_browser
 @pytest.mark.parametrize(
@@ -32,6 +41,10 @@ def test_runs(write: Callable[[Path], Path], tmp_path: Path) -> None:
         for width in range(360, 1401, 40):
             shown.set_viewport_size({"width": width, "height": 900})
             assert (width, wider(shown)) == (width, 0)
+            # From the width of a small desk on, no table is cut, and the controls are one row.
+            if width >= 1280 and len(shown.evaluate("explorer.table.runs")) < 24:
+                assert (width, shown.evaluate(CUT)) == (width, [])
+                assert (width, shown.evaluate(APART) < 20) == (width, True)
         assert 1 <= sheets(shown) <= 4
 
 

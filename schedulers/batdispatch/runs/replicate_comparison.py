@@ -35,7 +35,7 @@ from batdispatch.runs.families import FAMILIES, Member, members
 from batdispatch.runs.inputs import INPUT, Inputs
 from batdispatch.runs.listener import SILENT, Listener
 from batdispatch.runs.replicate_cost import KeptCount, tell_cost
-from batdispatch.runs.replicates import BLOCKS, RUNS, Replicates, read_runs, table_of
+from batdispatch.runs.replicates import BLOCKS, RUNS, WHOLE, Replicates, read_runs, table_of
 from batdispatch.runs.spec import RunSpec
 
 #: Name of the folder of the page, and the most replicates whose runs have pages of their own.
@@ -244,7 +244,8 @@ def _run_pages(folder: Path, page: Path) -> tuple[list[LinkedPage], list[str]]:
     for place, group in enumerate(ordered[:MOST_PAGES]):
         path = page.parent / "pages" / f"{place}.html"
         write_report(find_runs([group]), path, explain=False, printed=False)
-        linked.append(LinkedPage(group.relative_to(around).as_posix(), path.relative_to(page.parent).as_posix()))
+        name = "all windows" if group.name == WHOLE else group.relative_to(around).as_posix()
+        linked.append(LinkedPage(name, path.relative_to(page.parent).as_posix()))
     return linked, [str(group) for group in ordered[MOST_PAGES:]]
 
 

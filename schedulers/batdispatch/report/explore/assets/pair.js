@@ -71,6 +71,7 @@ function summary(change, chosen, base, other) {
   const both = change.filter((value, job) => chosen[job] && !Number.isNaN(value));
   if (!both.length) return "No job started in both.";
   const less = both.filter((value) => value < -SAME).length, more = both.filter((value) => value > SAME).length;
+  if (!less && !more) return `${both.length === 1 ? "The only job waits" : `All ${number(both.length)} jobs wait`} alike under ${base.label} and ${other.label}.`;
   const { mean, off } = meanOfBatches(both);
   const interval = off === null
     ? " (too few jobs for an interval)"

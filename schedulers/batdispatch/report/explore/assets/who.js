@@ -8,6 +8,9 @@ import { NBSP, duration, number, signed } from "./words.js";
 /** Most rows; the filter above the table finds the others. */
 const MOST_ROWS = 200;
 
+/** Let the label of a run go over several lines in a heading. */
+const breakable = (label) => label.replace(/[[=,]/g, "$&\u200b");
+
 export class Who {
   constructor(explorer, filters) {
     Object.assign(this, { explorer, filters, groups: [], sorted: "jobs", falling: true });
@@ -47,8 +50,8 @@ export class Who {
 
   get columns() {
     const { base, other } = this.explorer;
-    const wait = (which, run) => ({ name: `wait-${which}`, title: `Mean wait, ${run.label}`, value: (group) => group[which] / group.jobs, text: duration });
-    const longest = (which, run) => ({ name: `longest-${which}`, title: `Longest, ${run.label}`, value: (group) => group[`${which}Longest`], text: duration });
+    const wait = (which, run) => ({ name: `wait-${which}`, title: `Mean wait, ${breakable(run.label)}`, value: (group) => group[which] / group.jobs, text: duration });
+    const longest = (which, run) => ({ name: `longest-${which}`, title: `Longest, ${breakable(run.label)}`, value: (group) => group[`${which}Longest`], text: duration });
     const common = [
       { name: "label", title: this.dimension.title, value: (group) => group.label },
       { name: "jobs", title: "Jobs", value: (group) => group.jobs, text: number },
