@@ -22,6 +22,7 @@ from batdispatch.dispatchers.constraint.models.positions import Positions, node_
 from batdispatch.dispatchers.constraint.models.searched_model import DoublingLimit, SearchedModel
 from batdispatch.dispatchers.constraint.pcp20 import Pcp20Options
 from batdispatch.parts.solving import Limits, SolverResult, run
+from batdispatch.parts.solving.depth_first import BRANCH_SECONDS
 
 EXACT = ("node-wise", "positions", "counts")
 
@@ -418,12 +419,25 @@ def test_wide_jobs_are_searched_within_their_limit_all_propagation_counted() -> 
     def search(work: float) -> tuple[float, bool, int]:
         model = Positions(found, first_solution(Planner(found, placed_by("last-fit", found))))
         answer = model.solve(Limits(work=work, wall=1e9))
+        assert ("normal demon runs = 0," in str(model.cp)) == answer.beyond, "nothing is propagated"
         return answer.work, answer.beyond, model.cp.Branches()
 
     work, beyond, branches = search(0.2)
     assert (0.2 <= work < 0.61, beyond, 20 < branches < 100) == (True, False, True)
     work, beyond, branches = search(0.02)
     assert (work > 0.2, beyond, branches) == (True, True, 0), "it takes longer to be built"
+
+
+@pytest.mark.parametrize("formulation", sorted(SEARCHED_MODELS))
+def test_a_branch_counts_the_tasks_that_it_propagates(formulation: str) -> None:
+    def work(jobs: int) -> float:
+        found = made(Machine.flat(8), [(60, 2, {})] * jobs)
+        seen = found.as_one_node() if formulation == "pooled" else found
+        model = SEARCHED_MODELS[formulation](seen, first_solution(Planner(seen, placed_by("best-fit", found))))
+        assert isinstance(model, SearchedModel)
+        return model.branch_work() - BRANCH_SECONDS
+
+    assert 0 < 2.9 * work(4) <= work(12)
 
 
 def test_a_search_on_a_small_machine_counts_its_propagation() -> None:
