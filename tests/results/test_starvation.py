@@ -19,7 +19,7 @@ from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.report.opening import opening
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import read_result, read_runs
-from batdispatch.results.starvation import NO_EASY, starved_beside
+from batdispatch.results.starvation import NO_EASY, beside_easy, starved_beside
 
 HEAD = (
     "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
@@ -111,6 +111,21 @@ def test_the_command_the_page_and_python_count_alike(inputs: Path, tmp_path: Pat
     shown = CliRunner().invoke(cli, words, standalone_mode=False).stdout
     # A narrow terminal breaks the heads of columns.
     assert {"starved", "longest", "99"} <= set(shown.split())
+
+
+def test_a_verdict_with_many_prices_names_the_gravest_in_sixty_words(tmp_path: Path) -> None:
+    examples = Path(batdispatch.__file__).parent / "examples"
+    for name in ("easy", "conservative"):
+        workload, machine = examples / "demo64.json", examples / "flat64.xml"
+        batdispatch.run(workload, name, platform=machine, out=tmp_path / name, record=False)
+    found = opening(beside_easy(read_runs([tmp_path / "easy", tmp_path / "conservative"])))
+    assert found is not None
+    assert len(found.text.split()) <= 60
+    # The figures read as in the bars.
+    bars = {bar.text for _, _, row in found.rows for bar in row}
+    wait = re.search(r"The price: 11 starved jobs and longest wait (\S+\s\S+) instead of (\S+\s[a-z]+)\.", found.text)
+    assert wait is not None
+    assert set(wait.groups()) <= bars
 
 
 def test_a_verdict_says_that_no_simple_ordering_stood_beside(inputs: Path, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ _PRICES, _WORSE = (STARVATION.name, "max_waiting_time", "p99_waiting_time", "mea
 #: The unit of a slowdown.
 _TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}"
 _ALONE = "No simple ordering, such as shortest job first, took part."
+#: Most words of the sentences: what is left out are prices, the least grave first.
+_MOST_WORDS = 60
 _ELSEWHERE = "Replicates (--replicates 10) tell more."
 
 
@@ -143,23 +145,24 @@ def _winner(runs: Sequence[Run]) -> str:
     easy = easy_among(runs)
     rest = [run for run in runs if run is not best]
     against = easy if easy is not None and easy is not best else min(rest, key=_mean)
-    (mine, theirs), unit = _in_one_unit(_mean(best), _mean(against))
+    mine, theirs = _texts(runs, FIGURES[0], (best, against))
     if mine == theirs:
-        return f"Jobs wait alike under {best.label} and {against.label}: {mine}{unit} in the mean."
+        return f"Jobs wait alike under {best.label} and {against.label}: {mine} in the mean."
     sure, chance = _sureness(best, against)
     if chance:
         text = (
-            f"Jobs wait {mine}{unit} in the mean under {best.label} and {theirs}{unit} under {against.label}; "
+            f"Jobs wait {mine} in the mean under {best.label} and {theirs} under {against.label}; "
             f"that may be chance{sure}."
         )
     else:
         share = number(100 * (1 - _mean(best) / _mean(against)))
         text = (
-            f"Jobs wait least under {best.label}: {mine}{unit} in the mean, {share}\N{NO-BREAK SPACE}% less than under "
+            f"Jobs wait least under {best.label}: {mine} in the mean, {share}\N{NO-BREAK SPACE}% less than under "
             f"{against.label}{sure}."
         )
     alone = "" if has_simple(run.label for run in runs) else f" {_ALONE}"
-    return f"{text} {_price(best, against)}{alone}"
+    longest = [f"{text} {_price(runs, best, against, most)}{alone}" for most in (3, 2, 1)]
+    return next((one for one in longest if len(f"{one} {_ELSEWHERE}".split()) <= _MOST_WORDS), longest[-1])
 
 
 def _capacity(runs: Sequence[Run]) -> str:
@@ -189,8 +192,8 @@ def _sureness(run: Run, against: Run) -> tuple[str, bool]:
     return f" (95\N{NO-BREAK SPACE}% interval of the difference: {low} to {high}{unit})", found.low <= 0 <= found.high
 
 
-def _price(best: Run, against: Run) -> str:
-    """Say in which figures the one that waits least is worse."""
+def _price(runs: Sequence[Run], best: Run, against: Run, most: int) -> str:
+    """Say in which figures the one that waits least is worse: the gravest of them."""
     found = []
     for name in _PRICES:
         metric, mine, theirs = describe(name), best.metrics.get(name), against.metrics.get(name)
@@ -202,16 +205,22 @@ def _price(best: Run, against: Run) -> str:
             or (name == STARVATION.name and mine <= theirs)
         ):
             continue
-        if metric.unit == "s":
-            (here, there), unit = _in_one_unit(float(mine), float(theirs))
-            found.append(f"{metric.label} {here}{unit} instead of {there}{unit}")
-        elif name == STARVATION.name:
-            found.append(f"{number(mine)} {metric.label}")
-        else:
-            found.append(f"{metric.label} {number(mine)}{_TIMES} instead of {number(theirs)}{_TIMES}")
+        here, there = _texts(runs, name, (best, against))
+        counted = name == STARVATION.name
+        found.append(f"{number(mine)} {metric.label}" if counted else f"{metric.label} {here} instead of {there}")
     if not found:
         return "Its longest wait and slowdowns are no worse."
-    return f"The price: {name_list(found[:3])}."
+    return f"The price: {name_list(found[:most])}."
+
+
+def _texts(runs: Sequence[Run], name: str, chosen: Sequence[Run]) -> list[str]:
+    """Return a figure of some of the runs with its unit, as the table of all of them has it."""
+    metric = describe(name)
+    assert metric is not None
+    row = metric_row(metric, [run.metrics.get(name) for run in runs])
+    return [
+        _with_unit(row, cell.text) for one in chosen for run, cell in zip(runs, row.cells, strict=True) if run is one
+    ]
 
 
 def _in_one_unit(*seconds: float) -> tuple[list[str], str]:
