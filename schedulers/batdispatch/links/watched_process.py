@@ -74,7 +74,7 @@ class WatchedProcess:
         """Raise SimulationError if it has ended, which it must not before its simulation has."""
         if self._process is not None and self._process.poll() is not None:
             raise SimulationError(
-                f"{self._what} ended {self._how()} before the end of the simulation{self.last_words()}"
+                f"{self._what} ended {how_ended(self._process)} before the end of the simulation{self.last_words()}"
             )
 
     def settle(self, seconds: float) -> None:
@@ -97,17 +97,9 @@ class WatchedProcess:
                 f"{self._what} has not ended {seconds:g} s after the simulation{self.last_words()}"
             ) from None
         if self._process.returncode != 0:
-            raise SimulationError(f"{self._what} ended {self._how()} after the simulation{self.last_words()}")
-
-    def _how(self) -> str:
-        assert self._process is not None
-        code = self._process.returncode
-        if code >= 0:
-            return f"with status {code}"
-        try:
-            return f"by {signal.Signals(-code).name}"
-        except ValueError:
-            return f"by signal {-code}"
+            raise SimulationError(
+                f"{self._what} ended {how_ended(self._process)} after the simulation{self.last_words()}"
+            )
 
     def last_words(self) -> str:
         """Return why it gave up and what it printed last, as the end of an error message; empty if it was silent."""
@@ -116,6 +108,17 @@ class WatchedProcess:
         words = self._words
         shown = telling_lines(iter(lambda: words.readline(_LONGEST), b""))
         return "; it said:\n  " + "\n  ".join(shown) if shown else ""
+
+
+def how_ended(process: subprocess.Popen[bytes]) -> str:
+    """Return how a process that has ended came to that: ``with status 1``, ``by SIGKILL``."""
+    code = process.returncode
+    if code >= 0:
+        return f"with status {code}"
+    try:
+        return f"by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"by signal {-code}"
 
 
 def telling_lines(output: Iterable[bytes]) -> list[str]:

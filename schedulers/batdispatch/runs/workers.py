@@ -34,7 +34,7 @@ from typing import IO, Any, ParamSpec, TypeVar
 
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
 from batdispatch.core.line.blame import blame, user_error
-from batdispatch.links.watched_process import telling_lines
+from batdispatch.links.watched_process import how_ended, telling_lines
 from batdispatch.links.with_parent import end_with_parent
 from batdispatch.runs.progress import Progress, Tell, sparse_progress
 
@@ -135,13 +135,7 @@ class Worker:
 
     def epitaph(self) -> str:
         """Return how a worker that has been stopped came to its end."""
-        status = self._process.returncode
-        if status >= 0:
-            return f"ended with status {status}"
-        try:
-            return f"was ended by signal {signal.Signals(-status).name}"
-        except ValueError:
-            return f"was ended by signal {-status}"
+        return f"ended {how_ended(self._process)}"
 
 
 def carry_out(

@@ -11,6 +11,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import runtime_of
+from batdispatch.inputs.workloads.links import relink
 
 #: Fields of a workload's file: which of its jobs count, and several such parts that count each by itself.
 WINDOW_FIELD, WINDOWS_FIELD = "counted", "windows"
@@ -89,7 +90,8 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
     def part(self, first: int, end: int) -> Workload:
         """Return the jobs at some positions, the first of which is submitted at 0, with the profiles that they use.
 
-        What the file says of which jobs count is left out: it is said in times.
+        A job no longer waits for jobs that are left out, nor continues one. What the file says of which jobs count is
+        left out: it is said in times.
 
         Args:
             first: position of the first job.
@@ -98,7 +100,8 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
         jobs = self.jobs[first:end]
         began = jobs[0].submission if jobs else 0.0
         # A log counts whole seconds, or fractions of microseconds at the least.
-        jobs = [msgspec.structs.replace(job, submission=round(job.submission - began, 6)) for job in jobs]
+        names = {job.id: job.id for job in jobs}
+        jobs = [relink(job, names, submission=round(job.submission - began, 6)) for job in jobs]
         used = {job.profile for job in jobs}
         queue = list(used)
         while queue:

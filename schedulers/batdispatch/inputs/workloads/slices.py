@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import structs
-
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.workloads.links import relink
 from batdispatch.inputs.workloads.model import Workload
 
 
@@ -34,9 +31,7 @@ def take_slice(workload: Workload, *, number: int, jobs: int, gap: int = 0) -> W
             f"there is no slice number {number} (they are numbered from 0)",
             source=str(workload.path),
         )
-    found = workload.part(first, first + jobs)
-    names = {job.id: job.id for job in found.jobs}
-    return structs.replace(found, jobs=[relink(job, names) for job in found.jobs])
+    return workload.part(first, first + jobs)
 
 
 def most_slices(total: int, *, jobs: int, gap: int = 0) -> int:

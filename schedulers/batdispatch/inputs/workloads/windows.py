@@ -12,7 +12,6 @@ from msgspec import structs
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.generator_options import COOL_DOWN, WARM_UP, WINDOW
-from batdispatch.inputs.workloads.links import relink
 from batdispatch.inputs.workloads.model import WINDOW_FIELD, WINDOWS_FIELD, Window, Workload
 
 #: Why windows are refused.
@@ -184,7 +183,6 @@ def take_window(workload: Workload, first: int, *, jobs: int, warm_up: int, cool
             source=str(workload.path),
         )
     part = workload.part(first - warm_up, first + jobs + cool_down)
-    names = {job.id: job.id for job in part.jobs}
     times = [job.submission for job in part.jobs]
     window = Window(
         begin=times[warm_up] if warm_up else None,
@@ -194,4 +192,4 @@ def take_window(workload: Workload, first: int, *, jobs: int, warm_up: int, cool
     if window.end is not None and window.end == times[warm_up]:
         raise InputError(NOBODY, source=str(workload.path))
     about = {**workload.about, WINDOW_FIELD: structs.asdict(window)}
-    return structs.replace(part, jobs=[relink(job, names) for job in part.jobs], about=about)
+    return structs.replace(part, about=about)
