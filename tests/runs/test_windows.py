@@ -337,6 +337,35 @@ def test_windows_that_count_in_one_simulation_are_told_by_command_and_campaign_a
     assert CliRunner().invoke(cli, [*words, "--count", "90"], standalone_mode=False).exception is not None
 
 
+def test_one_job_is_one_window_in_which_all_are_equal(tmp_path: Path) -> None:
+    write_workload(
+        lublin(np.random.default_rng(1), jobs=1, hosts=16, load=None, walltimes="modal"), tmp_path / "w.json"
+    )
+    (tmp_path / "p.xml").write_bytes(torus([2, 2, 2], hosts_per_router=2))
+    words = ["compare", str(tmp_path / "w.json"), "--platform", str(tmp_path / "p.xml"), "--jobs", "1"]
+    words += ["--dispatchers", "easy,easy[ordering=guarded]", "--replicates", "3", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    assert "There is room for 1 window instead of 3." in done.output
+    assert "For the shortest longest wait: no choice can be recommended. All dispatchers are equal." in done.output
+    assert "()" not in done.output
+
+
+def test_a_run_that_says_nothing_in_its_first_seconds_has_more_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a process may take long to begin: half a percent in no time would foretell minutes."""
+    given: list[float] = []
+
+    def carry_out(function: Any, tasks: Any, *, told: Any, left: Any, **_: Any) -> None:
+        given.append(left())
+        told(tasks[0], (1, 10))
+        given.append(left())
+
+    monkeypatch.setattr(replicate_cost, "carry_out", carry_out)
+    assert replicate_cost._trial("easy", None, Path("nowhere"))[1] == 0.1  # type: ignore[arg-type]
+    trial, busy = replicate_cost.TRIAL, replicate_cost.BUSY
+    assert given == pytest.approx([trial * (1 + busy), trial], abs=1.0)
+
+
 def test_what_windows_take_is_told_before_they_are_simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replicate_cost, "LONG", 1)
     monkeypatch.setattr(replicate_cost, "MUCH", 1e-9)

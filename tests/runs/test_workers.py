@@ -17,6 +17,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.runs import compare as comparing
 from batdispatch.runs import workers
 from batdispatch.runs.compare import compare
+from batdispatch.runs.progress import sparse_progress
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import DEATH, carry_out, forget_peak, workers_beside
@@ -25,6 +26,15 @@ from working import work
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 PLATFORM = str(RECORDINGS / "platforms" / "four.xml")
 WORKLOAD = str(RECORDINGS / "workloads" / "delay.json")
+
+
+def test_progress_is_told_some_200_times_whatever_the_steps_in_which_it_is_made() -> None:
+    for step in (1, 7, 333, 10_000):
+        told: list[Any] = []
+        progress = sparse_progress(told.append)
+        for done in range(step, 10_001, step):
+            progress(done, 10_000)
+        assert len(told) == 10_000 // step or 150 < len(told) <= 200, step
 
 
 class Log:

@@ -38,6 +38,10 @@ class Cell(NamedTuple):
     more: str = ""
     mark: str = ""
 
+    def plain(self) -> str:
+        """Return it for a terminal: with a star if it is marked, and with what is more in brackets."""
+        return f"{'*' if self.mark else ''}{self.text}{f' ({self.more})' if self.more else ''}"
+
 
 def page_text(template: str, **values: Any) -> str:
     """Return a page; the same values give the same bytes.

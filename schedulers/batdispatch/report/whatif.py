@@ -235,13 +235,7 @@ def text_of(found: WhatIf, node_hour: float | None = None) -> str:
 def _aligned(head: Sequence[str], body: Sequence[tuple[str, Sequence[Cell]]]) -> list[str]:
     lines = [
         list(head),
-        *(
-            [
-                name,
-                *(f"{'*' if cell.mark else ''}{cell.text}{f' ({cell.more})' if cell.more else ''}" for cell in cells),
-            ]
-            for name, cells in body
-        ),
+        *([name, *(cell.plain() for cell in cells)] for name, cells in body),
     ]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return ["  ".join(cell.ljust(wide) for cell, wide in zip(line, widths, strict=True)).rstrip() for line in lines]

@@ -12,10 +12,13 @@ Progress = Callable[[int, int], None]
 
 
 def sparse_progress(tell: Tell) -> Progress:
-    """Return what tells of progress some 200 times: an engine reports every job."""
+    """Return what tells of progress at most some 200 times: an engine reports every job, and a kernel now and then."""
+    told = 0
 
     def progress(done: int, total: int) -> None:
-        if done == total or done % max(total // 200, 1) == 0:
+        nonlocal told
+        if done == total or done - told >= max(total // 200, 1):
+            told = done
             tell((done, total))
 
     return progress

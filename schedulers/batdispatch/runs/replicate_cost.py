@@ -19,14 +19,16 @@ from batdispatch.runs.workers import carry_out
 
 #: Jobs of a run from which its dispatcher is tried, seconds that it has, and CPU seconds of all runs that are much.
 LONG, TRIAL, MUCH = 2_000, 5.0, 60.0
+#: How many times as long it has beyond these, as long as it has told nothing.
+BUSY = 3.0
 
 
 def tell_cost(plan: WindowPlan, specs: Sequence[RunSpec], names: Sequence[str], out: Path, listener: Listener) -> int:
     """Say what runs on windows will take if that is much, and what would take less; return how many runs were made.
 
     Each dispatcher whose decisions take long (see `Dispatcher.effort`) begins its first run, and is ended after
-    `TRIAL` seconds: how far it came tells what all of its jobs take. A run that came to its end is kept. Code of others
-    is left out: its runs are never kept.
+    `TRIAL` seconds, or later if it has told nothing by then: how far it came tells what all of its jobs take. A run
+    that came to its end is kept. Code of others is left out: its runs are never kept.
 
     Args:
         plan: of the windows.
@@ -61,6 +63,10 @@ def _trial(name: str, spec: RunSpec, out: Path) -> tuple[float, float]:
     """Begin a run; return the CPU seconds that it took, and the share of its jobs that ended by then, above 0."""
     ends, shares = time.monotonic() + TRIAL, [1.0 / 200]
 
+    def left() -> float:
+        # On a busy machine a run may not have got far enough to say anything.
+        return ends + (0.0 if len(shares) > 1 else BUSY * TRIAL) - time.monotonic()
+
     def told(run: tuple[str, RunSpec], what: tuple[int, int]) -> None:
         shares.append(what[0] / what[1])
 
@@ -76,7 +82,7 @@ def _trial(name: str, spec: RunSpec, out: Path) -> tuple[float, float]:
         began=lambda run: None,
         told=told,
         ended=ended,
-        left=lambda: ends - time.monotonic(),
+        left=left,
     )
     clear(out / name, recording=False, folder=True)
     return _cpu_of_workers() - before, shares[-1]

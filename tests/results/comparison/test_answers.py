@@ -92,10 +92,8 @@ def test_the_baseline_itself_may_be_the_choice() -> None:
             {"easy": BASE[:5], "good": BASE[:5] / 2},
             "good has the best mean, which may be chance. At least 6 slices are needed to tell, and there are 5.",
         ),
-        (
-            {"easy": BASE, "same": BASE, "again": BASE},
-            "easy has the best mean, which may be chance. Nothing is ranked: all dispatchers are equal on all slices.",
-        ),
+        ({"easy": BASE, "same": BASE, "again": BASE}, "All dispatchers are equal."),
+        ({"easy": BASE[:1], "same": BASE[:1]}, "All dispatchers are equal."),
         (
             {"easy": BASE, "other": BASE * np.array([0.9, 1.1] * 4)},
             "other has the best mean, and cannot be told apart from easy.",

@@ -129,7 +129,8 @@ def plan_windows(
             source=source,
         )
     if count > room + 1:
-        notes.append(f"There is room for {room + 1:,} windows instead of {count:,}.")
+        windows = "1 window" if room == 0 else f"{room + 1:,} windows"
+        notes.append(f"There is room for {windows} instead of {count:,}.")
         count = room + 1
     step = room // (count - 1) if count > 1 else length
     if not stated and not separate:

@@ -170,6 +170,8 @@ def answer(table: RunMetric, aim: Aim, baseline: str, blocks: str, draws: Draws 
     why, rivals = "", tuple[str, ...]()
     if best is None:
         why = f"No dispatcher has a value on all {blocks}."
+    elif len(whole.dispatchers) > 1 and (whole.values == whole.values[:, :1]).all():
+        why = "All dispatchers are equal."
     elif table.size < LEAST:
         why = f"{chance} At least {LEAST} {blocks} are needed to tell, and there {_are(table)}."
     elif len(whole.dispatchers) == 1:

@@ -259,7 +259,7 @@ def _plain_table(one: Section) -> str:
     """Return the effects as aligned text."""
     head = ["", *(answer.aim.words for answer in one.answers)]
     body = [
-        [name, *(f"{'*' if cell.mark else ''}{cell.text} ({cell.more.partition(';')[0]})" for cell in cells)]
+        [name, *(cell._replace(more=cell.more.partition(";")[0]).plain() for cell in cells)]
         for name, cells in _effect_rows(one)
     ]
     widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]

@@ -85,7 +85,7 @@ def _made_of(run: Path) -> str:
 
 def _count_of(facts: Facts) -> int | None:
     """Return how many replicates the command asked for, or how many windows had room; None: nothing says it."""
-    room = re.search(r"There is room for ([\d,]+) windows instead", facts.how)
+    room = re.search(r"There is room for ([\d,]+) windows? instead", facts.how)
     found = room or re.search(r"--replicates[ =](\d+)", " ".join(facts.rerun))
     return None if found is None else int(found.group(1).replace(",", ""))
 
