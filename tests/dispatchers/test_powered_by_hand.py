@@ -199,3 +199,10 @@ def test_a_cap_that_falls_too_low_is_refused_with_file_and_moment(tmp_path: Path
     (tmp_path / "cap.csv").write_text("time,watts\n0,600\n50,300\n")
     with pytest.raises(InputError, match=r"cap=.*cap\.csv, from 50 s on: found 300 W, expected at least the 400 W"):
         run(f"powered[cap={tmp_path / 'cap.csv'}]", LATE, hosts=4)
+
+
+def test_a_job_waits_while_hosts_that_fall_asleep_draw_its_power() -> None:
+    """Three hosts fall asleep from 20 s to 22 s with 120 W each; the job would add 100 W to 460 W."""
+    result = run("powered[sleep=idle,after=20,cap=530]", Task("1", 21.0, 1, 10.0, 10.0), hosts=4)
+    assert next(each[:2] for each in switches(result)) == (20.0, "1-3")
+    assert result.starts() == {"1": 22.0}

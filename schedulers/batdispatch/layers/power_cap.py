@@ -211,11 +211,11 @@ class PowerCap:
         return sum(self.beyond_rest(powers, host) for host in hostset.ids(hosts))
 
     def affordable(self, ledger: Ledger, hosts: int) -> int:
-        """Return those of some hosts that can switch now without exceeding the cap; both are masks."""
+        """Return those of some hosts that can switch now without exceeding the cap, the highest first, as masks."""
         assert ledger.states is not None, "hosts sleep"
         left = self._left(ledger)
         powers, may = tuple(ledger.states.powers), 0
-        for host in hostset.ids(hosts):
+        for host in reversed(hostset.ids(hosts)):
             left -= self.beyond_rest(powers, host)
             if left < 0:
                 break
