@@ -21,7 +21,7 @@ DISPATCHERS = names("dispatchers")
 #: changes.
 OPENINGS = re.compile(
     r"(Add|Ask|Build|Change|Charge|Choose|Count|Decide|Divide|Draw|End|Expand|Expect|Fill|Give|Keep|Learn|Let|Line|"
-    r"Look|Make|Move|Multiply|Place|Plan|Put|Read|Reserve|Round|Run|Search|Simulate|Start|Stop|Take|Try|Weigh|Work|After|"
+    r"Look|Make|Move|Multiply|Place|Plan|Put|Rank|Read|Reserve|Round|Run|Search|Simulate|Start|Stop|Take|Try|Weigh|Work|After|"
     r"By|If|Once|When|With) "
     r"|(`\S+`|2): "
 )

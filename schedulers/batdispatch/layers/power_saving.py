@@ -72,7 +72,7 @@ class PowerSavingOptions(Options, frozen=True, kw_only=True):
     start: Keep jobs back by this rule (`batdispatch list starts`). It needs a price.
     slack: Keep a job back for at most this many seconds, or as many as the field of this name says.
     prediction: Expect jobs to run as long as this method says (`batdispatch list predictions`), to see what they pay.
-    origin: The date of 0 s in series with dates. Unless given, it is the first date.
+    origin: Take this date for the moment 0 s of series with dates. Unless given, it is their first date.
     """
 
     dispatcher: str = "easy"

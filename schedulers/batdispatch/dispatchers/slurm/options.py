@@ -45,8 +45,8 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
         lists what is understood.
     preempt: Let jobs of a partition with a larger tier preempt those of others (`partition`), or jobs of a quality of
         service those of others that it names (`qos`); `none`: no job is preempted (PreemptType).
-    preempt_mode: What becomes of a preempted job whose partition or quality of service does not say it: `cancel`,
-        `requeue` or `off` (PreemptMode). No job can be suspended here.
+    preempt_mode: If neither partition nor quality of service says what becomes of a preempted job, `cancel` it,
+        `requeue` it, or preempt no job: `off` (PreemptMode). No job can be suspended here.
     requeue_delay: Let a preempted job wait for this many seconds before it is looked at again.
     licenses: Reserve licences as well as nodes in a backfill pass, and let a job that lacks one hold up the main loop
         (bf_licenses).
