@@ -43,5 +43,5 @@ def test_python_runs_the_package_as_the_command() -> None:
     line = [sys.executable, "-m", "batdispatch", "run", "--dispacher", "easy"]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("Usage: python -m batdispatch run"), done.stderr
+    assert done.stderr.startswith("batdispatch: error: No such option '--dispacher'"), done.stderr
     assert "--dispatcher" in done.stderr.splitlines()[-1]

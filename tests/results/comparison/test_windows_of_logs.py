@@ -9,7 +9,7 @@ from batdispatch.report.replicates.pairs import pair
 from batdispatch.report.replicates.ranks import by_workload
 from batdispatch.report.replicates.table import Block, RunMetric
 
-WAIT, SLOWDOWN, LONGEST, _, STARVED, _ = AIMS
+WAIT, SLOWDOWN, LONGEST, _, STARVED, *_ = AIMS
 
 
 def table(word: str, **logs: list[tuple[float, float]]) -> RunMetric:
