@@ -75,11 +75,17 @@ _BATCH = (_MAKESPAN, AIMS[0], *_WAITS[2:])
 #: Part of the campaign -> what it stands for.
 KINDS = {
     "walltimes": Kind("jobs with walltimes, on whole hosts", _LOGS),
-    "conservative": Kind("the same, with conservative", "the same without CEA-Curie", advises=False),
+    "conservative": Kind("the same, with plans for all jobs", "the same without CEA-Curie", advises=False),
     "predictions": Kind("the same, with predictions", "KTH-SP2 and CTC-SP2, each in ten windows", advises=False),
+    "searches": Kind("the same, with searches", "KTH-SP2 in ten windows", advises=False),
+    "searches on windows": Kind(
+        "the same, with searches that a whole log takes too long",
+        "4 windows of 1,000 jobs of KTH-SP2, each simulated by itself behind 300 jobs of warm-up",
+        advises=False,
+    ),
     "gpus": Kind(
         "nodes with GPUs and memory, which jobs share",
-        "10 windows of 500 jobs of Eurora's log, 10 draws of its users' sessions",
+        "4 windows of 500 jobs of Eurora's log, each simulated by itself, and 6 draws of its users' sessions",
     ),
     "at once": Kind("a batch of jobs that are all there", "10 draws of a model", aims=_BATCH),
     "no walltimes": Kind("jobs without walltimes", "a model's workload of 5,000 jobs in ten windows"),
@@ -317,12 +323,10 @@ def measured_on(rows: pd.DataFrame) -> str:
     return table(head, lines, 2)
 
 
-#: Kinds whose runs are of the campaign as it is. Those of the other two have tables of former runs, see the page.
-_CURRENT = tuple(part for part in KINDS if part not in ("gpus", "malleable"))
 SECTIONS = {
-    "short": (_CURRENT, short),
+    "short": (tuple(part for part, kind in KINDS.items() if kind.advises), short),
     **{part.replace(" ", "-"): whole(part) for part in KINDS},
     "where": (("walltimes",), where),
-    "runs": (_CURRENT, measured_on),
+    "runs": (tuple(KINDS), measured_on),
 }
 PICTURES: dict[str, object] = {}
