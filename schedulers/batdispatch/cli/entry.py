@@ -6,7 +6,7 @@ import gc
 import signal
 
 #: New objects after which Python looks for unreachable circles among them. Commands make many objects, and few
-#: circles. With Python's own 700, a comparison of ten jobs spends a tenth of its time on looking.
+#: circles. With Python's own 700, a comparison of ten jobs spends up to a tenth of its time on looking.
 NEW_OBJECTS = 50_000
 
 
