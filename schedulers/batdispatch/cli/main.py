@@ -111,6 +111,12 @@ def _in_words(problem: click.ClickException) -> str:
     return f"{text}{end} See {context.command_path} --help" if context is not None else text
 
 
+def _program() -> str:
+    """Return with which words the command was called, so that what messages propose can be typed."""
+    as_module = sys.argv[0].endswith("batdispatch/__main__.py")
+    return "python -m batdispatch" if as_module else "batdispatch"
+
+
 def main() -> None:
     """Run the command line; every expected failure is one message and an exit status (2: input, 1: the run)."""
     _terminate_when_told()
@@ -122,7 +128,7 @@ def main() -> None:
         add_completion_class(Bash)
     try:
         # Without standalone mode click returns the status of `context.exit` and raises nothing.
-        status = cli.main(prog_name="batdispatch", standalone_mode=False)
+        status = cli.main(prog_name=_program(), standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
