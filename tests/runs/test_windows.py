@@ -349,6 +349,7 @@ def test_one_job_is_one_window_in_which_all_are_equal(tmp_path: Path) -> None:
     assert "There is room for 1 window instead of 3." in done.output
     assert "For the shortest longest wait: no choice can be recommended. All dispatchers are equal." in done.output
     assert "()" not in done.output
+    assert "nan" not in done.output, "its one host is at no distance from itself, which has no ratio"
 
 
 def test_a_run_that_says_nothing_in_its_first_seconds_has_more_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,7 +134,7 @@ def aims_of(runs: pd.DataFrame) -> list[Aim]:
     """Return the aims that a table of runs has values for.
 
     Where nodes have several resources, utilisation is that of the one that is used most. Where a network is known, the
-    nearness of each job's hosts is an aim too.
+    nearness of each job's hosts is an aim too. Values of 0 have no ratio, so that their aim is left out.
     """
     found = [aim for aim in AIMS if aim.metric in runs.columns and runs[aim.metric].notna().any()]
     if not any(aim.metric == "utilisation" for aim in found):
@@ -147,7 +147,7 @@ def aims_of(runs: pd.DataFrame) -> list[Aim]:
     near = "weighted_compactness"
     if near in runs.columns and runs[near].notna().any():
         found.append(Aim(near, "spread of a job's hosts"))
-    return found
+    return [aim for aim in found if aim.way != "ratio" or aim.added > 0 or not (runs[aim.metric] <= 0).any()]
 
 
 def chosen_baseline(table: RunMetric) -> str:
