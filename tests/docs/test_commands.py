@@ -57,7 +57,7 @@ NOT_RUN = {
     "batdispatch leaderboard": "takes minutes; tests/runs/leaderboard runs a small board",
     "python benchmarks/": "measures for minutes",
     "python -m expe": "measures for minutes; tests/runs/test_expe_reproduced.py runs small versions",
-    "batdispatch convert job_table.parquet": "needs PM100's table; tests/inputs/workloads/test_tables_with_power.py has rows made after its documentation",
+    "batdispatch convert job_table.parquet": "needs PM100's table; test_tables_with_power.py has rows like its own",
     "eurora_historical": "needs the log of Eurora, in a format of its own",
     "batdispatch check --replay always ipsched": "audits the run on the log of Eurora",
     "--workload eurora.json": "needs the log of Eurora",
