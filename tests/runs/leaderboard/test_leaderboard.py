@@ -16,7 +16,7 @@ from batdispatch.dispatchers.simple import SIMPLE, expand
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.runs.leaderboard.boards import BOARDS, SPECIAL, choose, dispatchers_of, document, name_of
 from batdispatch.runs.leaderboard.cells import Cell, CellInputs, as_csv
-from batdispatch.runs.leaderboard.page import page, rows_of
+from batdispatch.runs.leaderboard.page import page, remark, rows_of
 from batdispatch.runs.leaderboard.standings import stand
 
 LUBLIN = next(board for board in BOARDS if board.name == "lublin")
@@ -96,6 +96,16 @@ def test_who_stands_first_names_the_price() -> None:
     text = page([stand(LUBLIN, late)], [], {}, "leaderboard.csv")
     assert "`other` stands first at a price, against `easy`: 3.00 times the longest wait (95 % interval 3.00" in text
     assert "at a price" not in page([stand(LUBLIN, found)], [], {}, "leaderboard.csv")
+
+
+def test_remark_says_from_whom_the_best_can_be_told_apart() -> None:
+    def said(groups: tuple[tuple[str, ...], ...]) -> str:
+        ranking = Ranking(("a", "b", "c"), (1.0, 1.5, 3.0), 10, 9.0, 0.01, 0.8, groups)
+        return remark(replace(stand(LUBLIN, rows({"easy": [10.0] * 6, "other": [5.0] * 6})), ranking=ranking))
+
+    assert said((("a", "b"),)).endswith("apart: `a` not from any dispatcher down to `b`.")
+    assert said((("a", "b", "c"), ("b", "c"))).endswith("apart: `a` not from any dispatcher down to `c`.")
+    assert said((("b", "c"),)).endswith("`a` can be told apart from all others.")
 
 
 def test_special_dispatchers_are_registered() -> None:

@@ -89,10 +89,11 @@ def remark(standing: BoardStanding) -> str:
         return ranking.why
     least = f"{ranking.difference:.2f}"
     text = f"Over {ranking.blocks} replicates, ranks that are at least {least} apart differ significantly."
-    if ranking.groups:
-        together = "; ".join(", ".join(f"`{name}`" for name in group) for group in ranking.groups)
-        text += f" These cannot be told apart: {together}."
-    return text
+    best = ranking.dispatchers[0]
+    last = next((group[-1] for group in ranking.groups if group[0] == best), best)
+    if last == best:
+        return text + f" `{best}` can be told apart from all others."
+    return text + f" Nearer ones cannot be told apart: `{best}` not from any dispatcher down to `{last}`."
 
 
 def price_of_best(standing: BoardStanding) -> str:
