@@ -13,7 +13,7 @@ gc.disable()
 # takes other examples. Property tests that need more or fewer than these say so.
 settings.register_profile(
     "any machine",
-    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "40")),
+    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "60")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

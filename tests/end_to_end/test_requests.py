@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from batdispatch.cli.main import cli
 from sites import platform_of
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 #: The first job asks for eight cores in all, and for two GPUs on each node that they land on.
 WORKLOAD = Path(__file__).parents[1] / "data" / "requests_of_every_kind.json"
 DISPATCHERS = "fcfs,easy,conservative,best-list,pcp20,stochastic-easy"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from unittest.mock import patch
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.jobs.job import Job
@@ -88,6 +88,7 @@ def longest_wait(tasks: list[Task], dispatcher: str) -> float:
     return max(starts[task.id] - task.submission for task in tasks)
 
 
+@settings(max_examples=20)
 @given(crowded())
 def test_with_easy_a_late_job_waits_only_for_what_runs_and_for_late_ones_before_it(tasks: list[Task]) -> None:
     # It is late at the first event after its patience, at most 9 s later. Each job that goes before it, or runs, runs

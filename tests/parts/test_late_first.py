@@ -1,7 +1,7 @@
 """late-first: who is late, and that with easy nobody starves."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.hosts.allocation import Allocation
@@ -103,6 +103,7 @@ def crowded(draw: st.DrawFn) -> list[Task]:
     return [Task("wide", submission, 4, seconds, seconds), *stream]
 
 
+@settings(max_examples=20)
 @given(crowded())
 def test_with_easy_a_late_job_waits_only_for_what_runs_and_for_late_ones_before_it(tasks: list[Task]) -> None:
     # At the first event after 50 s of waiting, at most 9 s later, it is late. Jobs that came before it may be late too,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.capacity.filling import first_fit
@@ -53,6 +53,7 @@ def crowded(data: st.DataObject, machine: Machine) -> Ledger:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_what_is_chosen_can_be_started_and_complete_placements_find_what_there_is(
     name: str, data: st.DataObject

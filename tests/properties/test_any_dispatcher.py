@@ -25,7 +25,7 @@ BASELINES = ["conservative", "easy", "fcfs", "filler", "look-ahead", "slurm-back
 ORDERINGS = registry.names(ordering.GROUP)
 PLACEMENTS = [*registry.names(placement.GROUP), "convex[rule=routers,fallback=3]", "connected[fallback=1]+convex+local"]
 
-quick = settings(max_examples=25)
+quick = settings(max_examples=12)
 #: Set BATDISPATCH_EXAMPLES for more.
 deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "400")))
 

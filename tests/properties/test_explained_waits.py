@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.capacity.granularity import space_of
@@ -183,6 +183,7 @@ OPTIONS = [
 ]
 
 
+@settings(max_examples=30)
 @given(data=st.data(), asked=st.sampled_from(OPTIONS), decision_time=st.sampled_from([0.0, 0.3]))
 def test_part_of_a_recording_says_what_the_whole_of_it_says(
     data: st.DataObject, asked: tuple[str, dict[str, str]], decision_time: float

@@ -110,6 +110,7 @@ def check_naive(data: st.DataObject, ours: type[QueueDispatcher], naive: type[Qu
 
 
 @pytest.mark.parametrize(("ours", "naive"), PAIRS)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_same_schedule_as_when_all_is_decided_from_scratch(
     ours: type[QueueDispatcher], naive: type[QueueDispatcher], data: st.DataObject

@@ -1,7 +1,8 @@
 """What a rigid plan and speculation promise, and that any sequence works with any dispatcher and ordering."""
 
 import math
-from itertools import cycle, pairwise
+from collections.abc import Iterable
+from itertools import cycle, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -190,30 +191,38 @@ def mixture(rng: np.random.Generator, count: int) -> list[Task]:
     return tasks
 
 
+ALL_ORDERINGS = registry.names(ORDERINGS)
+SPECULATE = ("false", "true")
+
+
 @pytest.mark.parametrize(("name", "requests"), list(zip(cycle(NAMES), registry.names(SEQUENCES), strict=False)))
 def test_any_sequence_with_any_ordering_under_one_dispatcher_in_turn(name: str, requests: str) -> None:
-    check_sequence(name, requests)
+    # Each ordering speculates with every other sequence.
+    check_sequence(
+        name,
+        requests,
+        zip(ALL_ORDERINGS, cycle(SPECULATE[:: (-1) ** registry.names(SEQUENCES).index(requests)]), strict=False),
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_any_sequence_with_any_ordering_under_every_dispatcher(name: str) -> None:
     for requests in registry.names(SEQUENCES):
-        check_sequence(name, requests)
+        check_sequence(name, requests, product(ALL_ORDERINGS, SPECULATE))
 
 
-def check_sequence(name: str, requests: str) -> None:
-    """Run a mixture of jobs with a sequence and each ordering, and check the runs."""
+def check_sequence(name: str, requests: str, cases: Iterable[tuple[str, str]]) -> None:
+    """Run a mixture of jobs with a sequence, each ordering, and with speculation or without; check the runs."""
     machine = Machine.flat(4)
     tasks = mixture(np.random.default_rng(1), 24)
     seen = set()
-    for ordering in registry.names(ORDERINGS):
-        for speculate in ("false", "true"):
-            told = with_options(requests, grid=20)
-            options = {"requests": told, "ordering": ordering, "speculate": speculate}
-            result = simulate(machine, tasks, name, options=options)
-            check(machine, tasks, result)
-            seen.add(result.files["jobs.csv"])
-            for rows in attempts_of(result).values():
-                assert all(before.end <= after.start for before, after in pairwise(rows))
+    for ordering, speculate in cases:
+        told = with_options(requests, grid=20)
+        options = {"requests": told, "ordering": ordering, "speculate": speculate}
+        result = simulate(machine, tasks, name, options=options)
+        check(machine, tasks, result)
+        seen.add(result.files["jobs.csv"])
+        for rows in attempts_of(result).values():
+            assert all(before.end <= after.start for before, after in pairwise(rows))
     assert len(seen) > 5, "the options change nothing"

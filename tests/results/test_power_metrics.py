@@ -10,6 +10,7 @@ from batdispatch.results.metrics.compute import METRICS, POWER
 from command_line import call
 from sites import delays, hosts_of, platform_of, simulated
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 WATTS = """<prop id="wattage_per_state" value="100:110:200,10:10,120:120,140:140"/>
 <prop id="sleep_pstates" value="1:2:3"/>"""
 PLATFORM = platform_of(hosts_of(2, WATTS)).replace('speed="1Gf"', 'speed="1Gf,1f,0.5f,0.2f"')

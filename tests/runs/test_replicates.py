@@ -19,6 +19,7 @@ from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.runs.families import members
 from batdispatch.runs.replicates import Replicates
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 #: Of the workload's 120 jobs, 15 each.
 SLICES = ("--replicate-by", "slices", "--slice-jobs", "15")
 

@@ -29,6 +29,7 @@ from batdispatch.runs.changes import Setup, setup_of, with_change, with_conf
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 #: Change -> more nodes of the site (batch, gpu), and the dispatcher.
 PLANTED: dict[str, tuple[int, int, str]] = {
     "partition.gpu.nodes+1": (0, 1, "easy"),

@@ -34,6 +34,7 @@ FAMILIES = [
     *("hcp19[work=0.05,wall=3600]", "ipsched", "stochastic-easy[requests=learned-ratio]"),
     *("resizing[dispatcher=easy]", "easy[placement=compact]"),
 ]
+pytestmark = pytest.mark.usefixtures("worker_threads")
 few = settings(max_examples=15)
 
 

@@ -34,6 +34,7 @@ def notes(result: Result) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_valid_complete_and_repeatable(name: str, data: st.DataObject) -> None:
     machine = data.draw(machines())

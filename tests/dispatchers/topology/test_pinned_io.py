@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.capacity.granularity import space_of
@@ -348,6 +348,7 @@ def undercut_by_nobody(machine: Machine, tasks: list[Task]) -> float:
     return found
 
 
+@settings(max_examples=25)
 @given(data=st.data())
 def test_batches_of_all_that_wait_end_within_26_times_the_least_makespan(data: st.DataObject) -> None:
     order = data.draw(st.sampled_from(["CIC", "CCICC", "CICCIC", "CCCICCCICC"]))

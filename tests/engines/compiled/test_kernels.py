@@ -113,6 +113,7 @@ def same(machine: Machine, tasks: list[Task], dispatcher: str, options: dict[str
 
 
 @pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_contended_queues_of_whole_seconds(dispatcher: str, options: dict[str, Any], data: st.DataObject) -> None:
     hosts = data.draw(st.integers(2, 8))
@@ -210,6 +211,7 @@ def test_slurm_backfill_looks_at_the_same_windows_of_ends(width: int, linear: in
 
 
 @pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_odd_jobs_in_any_order(dispatcher: str, options: dict[str, Any], data: st.DataObject) -> None:
     machine = data.draw(exclusive_machines())

@@ -9,6 +9,7 @@ import pytest
 from batdispatch.audit.run import Auditor
 from batdispatch.runs.checks.settings import contradictions, read_said
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 # What the fixtures are; see conftest.py.
 Check = Disguise = Simulate = Any
 #: What a forger writes into result.json -> the changes, the exit status, and what is said.

@@ -28,6 +28,7 @@ from batdispatch.runs.leaderboard.cells import as_csv, read_cells
 from batdispatch.runs.leaderboard.page import page
 from campaigns import SMALL, make, planned
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 # What the fixtures are; see conftest.py.
 Check = Any
 

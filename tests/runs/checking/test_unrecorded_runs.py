@@ -13,6 +13,7 @@ from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from compiling import needs_kernels
 
+pytestmark = pytest.mark.usefixtures("worker_threads")
 # What the fixtures are; see conftest.py.
 Check = Disguise = Simulate = Any
 
