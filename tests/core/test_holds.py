@@ -320,11 +320,17 @@ def test_what_is_held_for_a_job_is_known_once_it_may_have_it() -> None:
     assert cluster.ledger.held_for(following) is None
 
 
-def test_a_licence_is_kept_once_for_own_and_further_hosts() -> None:
+def licensed() -> tuple[Cluster, Job]:
+    """Return three hosts with two licences, and a job on the first that has both."""
     hosts = [Host(id=i, name=f"n{i}", properties={"licences": "matlab=2"}) for i in range(3)]
     cluster = Cluster(Machine(hosts))
     job = cluster.submit(make_job("w0!1", 1, licences={"matlab": 2}))
     cluster.start(job, "0")
+    return cluster, job
+
+
+def test_a_licence_is_kept_once_for_own_and_further_hosts() -> None:
+    cluster, job = licensed()
     cluster.hold(job, "0")
     cluster.end(job)
     assert cluster.ledger.free.left.tolist() == [0]
@@ -335,10 +341,7 @@ def test_a_licence_is_kept_once_for_own_and_further_hosts() -> None:
 
 
 def test_further_hosts_need_no_further_licence() -> None:
-    hosts = [Host(id=i, name=f"n{i}", properties={"licences": "matlab=2"}) for i in range(3)]
-    cluster = Cluster(Machine(hosts))
-    job = cluster.submit(make_job("w0!1", 1, licences={"matlab": 2}))
-    cluster.start(job, "0")
+    cluster, job = licensed()
     cluster.hold(job, "0-1")
 
 

@@ -179,12 +179,8 @@ def test_a_number_of_nodes_are_the_first_ones() -> None:
 
 # ---------------------------------------------------------------------- plans
 
-PLANNING = ["conservative"]
-planning = pytest.mark.parametrize("dispatcher", PLANNING)
 
-
-@planning
-def test_a_plan_keeps_a_place_behind_a_reservation(dispatcher: str) -> None:
+def test_a_plan_keeps_a_place_behind_a_reservation() -> None:
     # From 5 on, `whole` can only start at 30. What would run on n2-n3 until 42 may not go ahead of it.
     tasks = [
         Task("first", 0.0, 4, 10.0, 10.0),
@@ -192,12 +188,11 @@ def test_a_plan_keeps_a_place_behind_a_reservation(dispatcher: str) -> None:
         Task("two", 12.0, 2, 30.0, 30.0),
         Task("fits", 12.0, 2, 10.0, 10.0),
     ]
-    found = ran(simulate(machine(window(20.0, 30.0, "n[0-1]")), tasks, dispatcher))
+    found = ran(simulate(machine(window(20.0, 30.0, "n[0-1]")), tasks, "conservative"))
     assert found == {"first": (0.0, "0-3"), "whole": (30.0, "0-3"), "two": (45.0, "0-1"), "fits": (12.0, "2-3")}
 
 
-@planning
-def test_a_plan_sees_that_hosts_open_later(dispatcher: str) -> None:
+def test_a_plan_sees_that_hosts_open_later() -> None:
     # `a` keeps n2-n3 until 100, so `b` waits for n0-n1, and `c` may use them before the reservation.
     tasks = [
         Task("a", 0.0, 2, 100.0, 100.0),
@@ -205,7 +200,7 @@ def test_a_plan_sees_that_hosts_open_later(dispatcher: str) -> None:
         Task("c", 2.0, 2, 8.0, 8.0),
         Task("d", 3.0, 1, 60.0, 60.0),
     ]
-    found = ran(simulate(machine(window(20.0, 40.0, "n[0-1]")), tasks, dispatcher))
+    found = ran(simulate(machine(window(20.0, 40.0, "n[0-1]")), tasks, "conservative"))
     assert found == {"a": (0.0, "2-3"), "b": (40.0, "0-1"), "c": (2.0, "0-1"), "d": (90.0, "0")}
 
 

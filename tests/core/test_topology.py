@@ -274,6 +274,16 @@ def test_a_machine_and_its_network_have_the_same_hosts() -> None:
 # SimGrid's own routes.
 
 
+def both_routes(content: bytes, folder: Path) -> tuple[Topology, list[str], Any]:
+    """Return a platform's topology, the names of its hosts, and SimGrid's version and routes between them."""
+    path = folder / "platform.xml"
+    path.write_bytes(content)
+    platform = read_platform(path)
+    assert platform.machine.topology is not None
+    names = [host.name for host in platform.hosts]
+    return platform.machine.topology, names, simgrid_routes(path, names)
+
+
 def check_against_simgrid(content: bytes, folder: Path, *, ends: bool, same_links: bool = True) -> None:
     """Compare all routes: equally long, and one link of ours for each link of SimGrid's.
 
@@ -283,13 +293,7 @@ def check_against_simgrid(content: bytes, folder: Path, *, ends: bool, same_link
         ends: whether SimGrid's routes begin and end with a host's own link.
         same_links: whether SimGrid chooses the same links in all versions.
     """
-    path = folder / "platform.xml"
-    path.write_bytes(content)
-    platform = read_platform(path)
-    topology = platform.machine.topology
-    assert topology is not None
-    names = [host.name for host in platform.hosts]
-    version, routes = simgrid_routes(path, names)
+    topology, names, (version, routes) = both_routes(content, folder)
     there: dict[str, int] = {}
     back: dict[int, str] = {}
     pairs = itertools.product(range(len(names)), repeat=2)
@@ -388,13 +392,7 @@ def check_written_grid(content: bytes, folder: Path) -> None:
 
     A message takes its sender's own link, a link of SimGrid's for each link of ours, and its receiver's own link.
     """
-    path = folder / "written.xml"
-    path.write_bytes(content)
-    platform = read_platform(path)
-    topology = platform.machine.topology
-    assert topology is not None
-    names = [host.name for host in platform.hosts]
-    _, routes = simgrid_routes(path, names)
+    topology, names, (_, routes) = both_routes(content, folder)
     there: dict[str, int] = {}
     back: dict[int, str] = {}
     for (source, target), links in zip(itertools.permutations(range(len(names)), 2), _without_own(routes), strict=True):

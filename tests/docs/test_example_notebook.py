@@ -12,7 +12,8 @@ import pytest
 from batdispatch.cli.main import cli
 from notebooks import show
 
-NOTEBOOK = Path(__file__).parents[2] / "docs/examples/demonstration.ipynb"
+EXAMPLES = Path(__file__).parents[2] / "docs/examples"
+NOTEBOOK = EXAMPLES / "demonstration.ipynb"
 #: How an object says that a notebook can show more of it than its text.
 RICH = ("_repr_html_", "_repr_png_", "_repr_svg_", "_repr_mimebundle_")
 
@@ -22,7 +23,9 @@ def notebook() -> Any:
     return nbformat.read(NOTEBOOK, as_version=4)
 
 
-def test_it_is_stored_without_results(notebook: Any) -> None:
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_every_notebook_is_stored_without_results(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     assert notebook.metadata.keys() <= {"kernelspec", "language_info"}
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]

@@ -35,13 +35,6 @@ def cells() -> list[Any]:
     return [cell for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.cell_type == "code"]
 
 
-def test_it_is_stored_without_results() -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    nbformat.validate(notebook)
-    assert notebook.metadata.keys() <= {"kernelspec", "language_info"}
-    assert all(cell.outputs == [] and cell.execution_count is None for cell in cells())
-
-
 def test_it_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}

@@ -42,13 +42,19 @@ def sleepers(draw: st.DrawFn) -> Machine:
     return Machine(hosts)
 
 
+def drawn_tasks(data: st.DataObject, name: str, machine: Machine) -> list[Task]:
+    """Draw jobs of the kind that a dispatcher is for."""
+    drawn = stochastic_workloads(machine) if stochastic(name) else workloads(machine)
+    tasks: list[Task] = data.draw(drawn, label="tasks")
+    return tasks
+
+
 @pytest.mark.parametrize("name", NAMES)
 @quick
 @given(data=st.data())
 def test_no_job_is_lost_when_hosts_sleep_and_go_away(name: str, data: st.DataObject) -> None:
     machine = data.draw(sleepers(), label="machine")
-    drawn = stochastic_workloads(machine) if stochastic(name) else workloads(machine)
-    tasks: list[Task] = data.draw(drawn, label="tasks")
+    tasks = drawn_tasks(data, name, machine)
     events = data.draw(absences(machine), label="absences")
     rule = data.draw(st.sampled_from(RULES), label="rule")
     after = data.draw(st.sampled_from(["0", "0.7", "10"]), label="after")
@@ -69,8 +75,7 @@ def test_no_job_is_lost_when_hosts_sleep_and_go_away(name: str, data: st.DataObj
 @given(data=st.data())
 def test_without_a_sleep_rule_it_decides_as_the_dispatcher_inside(name: str, data: st.DataObject) -> None:
     machine = data.draw(sleepers(), label="machine")
-    drawn = stochastic_workloads(machine) if stochastic(name) else workloads(machine)
-    tasks: list[Task] = data.draw(drawn, label="tasks")
+    tasks = drawn_tasks(data, name, machine)
     events = data.draw(absences(machine), label="absences")
     engine = EngineOptions(dynamic_jobs=dispatchers.find(name).registers_jobs)
     files = [
@@ -86,8 +91,7 @@ def test_without_a_sleep_rule_it_decides_as_the_dispatcher_inside(name: str, dat
 def test_no_job_is_kept_back_for_longer_than_it_may_wait(name: str, data: st.DataObject) -> None:
     """On a machine of its own each job starts when its rule says, and under load none is lost."""
     machine = data.draw(sleepers(), label="machine")
-    drawn = stochastic_workloads(machine) if stochastic(name) else workloads(machine)
-    tasks: list[Task] = data.draw(drawn, label="tasks")
+    tasks = drawn_tasks(data, name, machine)
     prices = data.draw(st.lists(st.integers(0, 5), min_size=1, max_size=8), label="prices")
     rule = data.draw(st.sampled_from(registry.names(start.GROUP)), label="rule")
     sleeps = data.draw(st.sampled_from(["none", *registry.names(sleep.GROUP)]), label="sleeps")

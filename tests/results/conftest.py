@@ -1,12 +1,11 @@
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from batdispatch.cli import main as command_line
+import command_line
 from batdispatch.report import page
 
 HEADER = (
@@ -72,15 +71,6 @@ def write_jobs(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Run the command line and return (exit status, stdout, stderr)."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["batdispatch", *map(str, arguments)])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as stop:
-            command_line.main()
-        captured = capfd.readouterr()
-        return int(stop.value.code or 0), captured.out, captured.err
-
-    return run
+def call() -> Callable[..., tuple[int, str, str]]:
+    """Return what runs the command line and gives (exit status, stdout, stderr)."""
+    return command_line.call

@@ -36,13 +36,19 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def test_the_smallest_version_of_a_folder_from_the_runs_to_the_page(call: Call, tmp_path: Path) -> None:
-    folder = tmp_path / "expe" / "dada"
-    # Three tiles a side, two parts, and no SimGrid.
+def shrink(folder: Path) -> Path:
+    """Leave three tiles a side and no SimGrid of the campaign of dada; return its file."""
     path = folder / "campaign.yaml"
     text = path.read_text().replace("8192", "1536").replace("=simulated", "=estimated")
     path.write_text(text.replace("simgrid: always", "simgrid: auto"))
-    (folder / CLAIMS).write_text((folder / CLAIMS).read_text().replace("needs: [simgrid]", "needs: []"))
+    claims = folder / CLAIMS
+    claims.write_text(claims.read_text().replace("needs: [simgrid]", "needs: []"))
+    return path
+
+
+def test_the_smallest_version_of_a_folder_from_the_runs_to_the_page(call: Call, tmp_path: Path) -> None:
+    folder = tmp_path / "expe" / "dada"
+    shrink(folder)
     before = files(folder)
     command = [sys.executable, "-m", "expe", "dada", "--quick", "--jobs", "1"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -85,15 +91,13 @@ def test_what_cannot_be_done_is_said_before_anything_runs(
 
 
 def test_what_needs_a_log_that_is_not_there_is_left_out_and_a_failure_is_told(call: Call, tmp_path: Path) -> None:
-    path = tmp_path / "expe" / "dada" / "campaign.yaml"
+    path = shrink(tmp_path / "expe" / "dada")
     text = path.read_text()
     path.write_text(text.replace("  qr: {generate: tiles, options: {kernel: qr, ", "  qr: {convert: lost.swf} # {"))
-    claims = path.with_name(CLAIMS)
-    claims.write_text(claims.read_text().replace("needs: [simgrid]", "needs: []"))
     status, told = call("dada", "--quick")
     assert status == 0
     assert re.search(r"left out: .*there is no log .*lost.swf; option --logs says where logs are", told)
-    path.write_text(text.replace("size: 8192", "size: 8191"))
+    path.write_text(text.replace("size: 1536", "size: 1535"))
     status, told = call("dada", "--quick")
     assert status == 1
     assert "failed: the campaign of expe/dada did not end well" in told
