@@ -34,7 +34,6 @@ FAMILIES = [
     *("hcp19[work=0.05,wall=3600]", "ipsched", "stochastic-easy[requests=learned-ratio]"),
     *("resizing[dispatcher=easy]", "easy[placement=compact]"),
 ]
-pytestmark = pytest.mark.usefixtures("worker_threads")
 few = settings(max_examples=15)
 
 
@@ -54,6 +53,7 @@ def waits_by_hand(folder: Path, made: Workload, ids: set[str], until: float | No
     return [min(starts[job.id], limit) - job.submission for job in made.jobs if job.id in ids and job.id in starts]
 
 
+@pytest.mark.usefixtures("worker_threads")
 @pytest.mark.parametrize("dispatcher", FAMILIES)
 def test_any_dispatcher_takes_a_window_and_its_run_is_clean(dispatcher: str, tmp_path: Path) -> None:
     whole = workload()
