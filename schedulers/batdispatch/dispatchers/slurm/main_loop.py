@@ -21,7 +21,7 @@ class MainLoop:
 
     A job that does not fit lets no further job of its partition start, nor any job on nodes of that partition. A job
     that names its nodes keeps only these nodes from the others. A job that lacks a licence keeps nothing, nor does one
-    that shares nodes and would not fit even if all that are left were idle.
+    that a reservation keeps back, or that shares nodes and would not fit even if all that are left were idle.
 
     Attributes:
         stopped: whether jobs were left that the loop did not look at.
@@ -85,11 +85,14 @@ class MainLoop:
     def _is_busy(self, job: Job) -> bool:
         """Return whether a job waits for nodes that are left, and so holds up others.
 
-        A job that takes whole nodes always does. Any other does if it would fit were they idle, or if one of them has
-        a job that takes whole nodes or that was preempted and has not ended.
+        A job that takes whole nodes does unless a reservation keeps it back: it would not fit now on an idle machine.
+        Any other does if it would fit were they idle, or if one of them has a job that takes whole nodes or that was
+        preempted and has not ended.
         """
         ledger, space, takes_hosts = self._ledger, self._ledger.space, self._ledger.machine.takes_hosts
-        if takes_hosts(job.request) or space.fits(space.only(space.whole(), self._open), job):
+        if takes_hosts(job.request):
+            return space.fits(space.whole(), job)
+        if space.fits(space.only(space.whole(), self._open), job):
             return True
         ending = self._preemption.ending if self._preemption is not None else ()
         return any(
