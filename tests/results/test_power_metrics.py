@@ -71,6 +71,16 @@ def test_cost_and_time_above_a_cap_by_hand(tmp_path: Path) -> None:
         assert name in call("check", run).output
 
 
+def test_a_run_whose_jobs_are_all_rejected_cost_nothing_and_had_no_time_above_a_cap(tmp_path: Path) -> None:
+    (tmp_path / "price.csv").write_text("time,price\n0,3600\n")
+    for option in (f"price={tmp_path / 'price.csv'}", "cap=600", f"price={tmp_path / 'price.csv'},cap=600"):
+        jobs = [{**job, "res": 9} for job in JOBS]
+        run = simulated(tmp_path, f"powered[{option}]", PLATFORM, jobs, delays(10), energy="exact")
+        found = metrics(run)
+        assert (found["energy_cost"], found["time_above_cap"]) == (0 if "price" in option else None, None)
+        assert "no violation" in call("check", run).output
+
+
 def test_a_run_that_counts_no_energy_has_none_of_them(tmp_path: Path) -> None:
     run = simulated(tmp_path, "easy", PLATFORM, JOBS, delays(10))
     assert not set(NAMES) & metrics(run).keys()

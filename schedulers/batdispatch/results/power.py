@@ -53,11 +53,7 @@ def power_of_run(folder: Path | None, columns: RunColumns, said: Mapping[str, An
 def _against_series(rows: Floats, said: Mapping[str, Any]) -> dict[str, float]:
     """Return what `power_of_run` tells of price and cap, given the moments and joules of consumed_energy.csv."""
     options = said.get("options")
-    if (
-        str(said.get("dispatcher")).partition("[")[0] != "powered"
-        or not isinstance(options, Mapping)
-        or rows.shape[1] < 2
-    ):
+    if str(said.get("dispatcher")).partition("[")[0] != "powered" or not isinstance(options, Mapping):
         return {}
     given = {name: str(options.get(name, "none")) for name in ("price", "cap")}
     files = [(text, name == "price") for name, text in given.items() if text != "none" and not _is_number(text)]
@@ -75,7 +71,8 @@ def _against_series(rows: Floats, said: Mapping[str, Any]) -> dict[str, float]:
     if given["cap"] != "none":
         cap = series[0] if series else Series.constant(float(given["cap"]))
         most = np.array([cap.least(begin, math.nextafter(end, 0)) for begin, end in zip(begins, ends, strict=True)])
-        found["above"] = float(seconds[watts > most * _ABOVE].sum() / seconds.sum())
+        # If no job ran, there is no time to share.
+        found["above"] = float(seconds[watts > most * _ABOVE].sum() / seconds.sum()) if len(seconds) else math.nan
     return found
 
 

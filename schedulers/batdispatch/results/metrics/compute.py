@@ -707,7 +707,8 @@ def time_above_cap(sample: Sample) -> Value:
     100 (time between rows k and k+1 of consumed_energy.csv in which P_k was above the least cap then) / (all of that
     time). Only under `powered` with a cap. If energy is charged as Batsim does, P_k is not exact.
     """
-    return 100.0 * sample.power["above"] if "above" in sample.power else None
+    above = sample.power.get("above", np.nan)
+    return None if np.isnan(above) else 100.0 * above
 
 
 # --- decisions -------------------------------------------------------------------------------------------------------
