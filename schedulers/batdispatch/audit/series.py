@@ -16,7 +16,8 @@ def steps_of(stated: str, origin: str) -> list[tuple[float, float]] | None:
     try:
         with path.open(newline="") as file:
             names, *rows = [row for row in csv.reader(file) if row]
-        index = names.index(column.rpartition(":")[2]) if column else 1
+        name = column.rpartition(":")[2]
+        index = names.index(name) if name else 1
         return list(zip(_seconds([row[0] for row in rows], origin), (float(row[index]) for row in rows), strict=True))
     except (OSError, ValueError, IndexError, TypeError):
         return None

@@ -11,7 +11,7 @@ import importlib.util
 import os
 import platform as python_platform
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -28,6 +28,7 @@ from batdispatch.inputs.files import file_digest
 from batdispatch.links.foreign import is_foreign, sources_of
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
+from batdispatch.runs.spec import RunSpec
 
 #: Packages whose version may change a schedule.
 _PACKAGES = ("numpy", "ortools", "procset", "scipy")
@@ -36,9 +37,11 @@ _GROUPS = "batdispatch."
 #: What may name a class in a dispatcher's text: a registered name, module:Class, or file.py:Class.
 _NAME = re.compile(r"[^\s\[\]=,]+")
 _CLASS = re.compile(r":[A-Za-z_]\w*$")
+#: The value of an option in a dispatcher's text.
+_VALUE = re.compile(r"=([^\[\]=,]+)")
 
 
-def made_from(settings: msgspec.Struct, **inputs: str | None) -> dict[str, Any]:
+def made_from(settings: RunSpec, **inputs: str | None) -> dict[str, Any]:
     """Return all that decides what comes out of a run: equal answers mean equal schedules.
 
     Args:
@@ -47,11 +50,26 @@ def made_from(settings: msgspec.Struct, **inputs: str | None) -> dict[str, Any]:
     """
     facts = {
         "settings": settings,
-        "sha256": {name: digest for name, digest in inputs.items() if digest is not None},
+        "sha256": {name: digest for name, digest in inputs.items() if digest is not None}
+        | _option_files(settings.dispatcher, settings.options),
         **environment(),
     }
     found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(facts))
     return found
+
+
+def _option_files(dispatcher: str, options: Mapping[str, str]) -> dict[str, str]:
+    """Return the SHA-256 of each file that an option names, such as a series of prices, by the option's text."""
+    values = [*options.values(), *(found for text in (dispatcher, *options.values()) for found in _VALUE.findall(text))]
+    files = {value: path for value in values if (path := _file_of(value.strip())) is not None}
+    return {f"option {value.strip()}": file_digest(path) for value, path in files.items()}
+
+
+def _file_of(text: str) -> Path | None:
+    """Return the file that an option's text `FILE` or `FILE:COLUMN` names; None: it names none, or somebody's code."""
+    names = (text, text.rpartition(":")[0])
+    # Path.is_file raises an error where a text is too long for a name.
+    return next((Path(name) for name in names if not name.endswith(".py") and os.path.isfile(name)), None)  # noqa: PTH113
 
 
 def environment() -> dict[str, Any]:
@@ -108,7 +126,11 @@ def others_names(*texts: str) -> list[str]:
         for point in registry.announcements()
         if point.group.startswith(_GROUPS) and not point.value.startswith(f"{batdispatch.__name__}.")
     }
-    return [name for name in names if name in strange or _CLASS.search(name) or is_foreign(name)]
+    return [name for name in names if name in strange or _names_class(name) or is_foreign(name)]
+
+
+def _names_class(name: str) -> bool:
+    return bool(_CLASS.search(name)) and _file_of(name) is None
 
 
 def digest_of(path: str | None) -> str | None:

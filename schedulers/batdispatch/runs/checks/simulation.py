@@ -10,7 +10,7 @@ import msgspec
 
 from batdispatch.audit.findings import NETWORK, Findings, Violation, part, short
 from batdispatch.core.errors import BatdispatchError
-from batdispatch.inputs.files import content_digest, file_digest
+from batdispatch.inputs.files import content_digest
 from batdispatch.results.decisions import PLANS
 from batdispatch.results.origins import Origins
 from batdispatch.results.run_files import NAMES, RECORDING
@@ -94,7 +94,7 @@ def _facts(
                 "metrics": _timeless(again["metrics"]),
                 "platform": {**again["platform"], "path": part(result, "platform").get("path")},
                 "workload": {**again["workload"], "path": part(result, "workload").get("path")},
-                "inputs": _digests(origins),
+                "inputs": part(again, "made_from").get("sha256"),
                 **{place: {name: again[place][name]} for place, name in counts.items()},
             }
         )
@@ -106,10 +106,6 @@ def _facts(
     yield from other_reasons(result, {each["job"]: each["reason"] for each in again["rejected"]})
     for name, one, other in differences(found, expected, "result"):
         yield Violation(KIND, f"{name} is {short(one, 160)}; simulated again, it is {short(other, 160)}")
-
-
-def _digests(origins: Origins) -> dict[str, str]:
-    return {name: file_digest(path) for name, path in origins._asdict().items() if path is not None}
 
 
 def _timeless(metrics: Mapping[str, Any]) -> dict[str, Any]:
