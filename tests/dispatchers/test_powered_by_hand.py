@@ -188,11 +188,41 @@ def test_hosts_sleep_while_the_price_is_above_its_mean(tmp_path: Path) -> None:
         ("slack=5", r"found slack=5 without a price, expected price=FILE"),
         ("sleep=dear", r"found sleep=dear without a price, expected price=FILE"),
         ("cap=none.csv", r"none\.csv"),
+        ("cap=-1", r"found cap=-1, expected a number of watts of at least 0, a share such as 80%, or a file"),
+        ("cap=nan%", r"found cap=nan%, expected a number of watts"),
     ],
 )
 def test_what_cannot_be_is_refused(options: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         run(f"powered[{options}]", Task("1", 0.0, 1, 1.0), hosts=4)
+
+
+@pytest.mark.parametrize("slack", ["-1", "nan", "inf"])
+def test_a_slack_that_no_job_can_have_is_refused_before_there_are_jobs(tmp_path: Path, slack: str) -> None:
+    (tmp_path / "price.csv").write_text("time,p\n0,2\n10,1\n")
+    with pytest.raises(InputError, match=rf"dispatcher powered: found slack={slack}, expected a number of seconds"):
+        run(f"powered[price={tmp_path / 'price.csv'},slack={slack}]", LATE)
+
+
+def test_a_slack_beyond_all_numbers_is_told_with_its_job(tmp_path: Path) -> None:
+    (tmp_path / "price.csv").write_text("time,p\n0,2\n10,1\n")
+    with pytest.raises(InputError, match=r"field 'may': found 1000.*, expected the seconds that it may wait"):
+        run(f"powered[price={tmp_path / 'price.csv'},slack=may]", Task("1", 0.0, 1, 1.0, extra={"may": 10**400}))
+
+
+def test_a_cap_or_a_demand_beyond_all_that_counts_is_as_good_as_none_or_never_met(tmp_path: Path) -> None:
+    tasks = [Task("1", 0.0, 1, 1.0, 5.0, extra={"w": 1e308}), Task("2", 0.0, 1, 1.0, 5.0, extra={"w": 200})]
+    (tmp_path / "cap.csv").write_text("time,watts\n0,1e15\n50,600\n")
+    for cap in ("1e300", "1e300%", tmp_path / "cap.csv"):
+        assert run(f"powered[cap={cap}]", *tasks).starts() == {"1": 0.0, "2": 0.0}
+    assert run("powered[cap=900,watts=w]", *tasks).starts() == {"2": 0.0}
+
+
+def test_a_series_may_say_for_long_what_holds_last(tmp_path: Path) -> None:
+    (tmp_path / "cap.csv").write_text("date,watts\n2026-01-01,500\n9999-12-31,600\n")
+    tasks = [Task("1", 0.0, 1, 10.0, 10.0), Task("2", 0.0, 1, 10.0, 10.0)]
+    result = run(f"powered[cap={tmp_path / 'cap.csv'}]", *tasks, hosts=4)
+    assert result.starts() == {"1": 0.0, "2": 10.0}
 
 
 def test_a_cap_that_falls_too_low_is_refused_with_file_and_moment(tmp_path: Path) -> None:

@@ -42,6 +42,9 @@ def test_a_cap_may_have_steps_of_any_length(tmp_path: Path) -> None:
         ("0,5\n900,many\n1800,7", 3, "found 'many', expected a number of at least 0"),
         ("0,5\n900,-1", 3, "found '-1', expected a number of at least 0"),
         ("0,nan", 2, "found 'nan', expected a number of at least 0"),
+        ("0,1\n10,1e308", 3, r"found '1e308', expected a number of at least 0 and at most 1e\+15"),
+        ("0,1\n1e300,1", 3, "found '1e300', expected seconds, or a date"),
+        ('0,"1\n2"\n10,3', 2, r"found '1\\n2', expected a number of at least 0"),
         ("900,5\n0,6", 3, "found a moment 900 s before that of the line before, expected a later one"),
         ("0,5\n0,6", 3, "found the moment of the line before, expected a later one"),
         ("noon,5", 2, "found 'noon', expected seconds, or a date of ISO 8601"),
@@ -71,6 +74,18 @@ def test_the_whole_file_may_be_wrong(tmp_path: Path) -> None:
     (tmp_path / "bytes.csv").write_bytes(b"time,a\n\xff,1\n")
     with pytest.raises(InputError, match=r"bytes\.csv, byte 7: found invalid start byte, expected UTF-8"):
         read_series([(str(tmp_path / "bytes.csv"), True)])
+
+
+def test_a_mark_of_byte_order_and_ends_of_windows_lines_are_no_part_of_a_series(tmp_path: Path) -> None:
+    found = read(tmp_path, "\ufefftime,price\r\n0,5\r\n10,6\r\n")
+    assert (found.times, found.values) == ((0.0, 10.0), (5.0, 6.0))
+    with pytest.raises(InputError, match=r"s\.csv, line 1: found 'time,price', expected a column 'time' behind"):
+        read(tmp_path, "\ufefftime,price\n0,5\n", column=":time")
+
+
+def test_a_field_that_no_csv_has_is_told_with_the_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"s\.csv: found no CSV: field larger than"):
+        read(tmp_path, "time,a\n0," + "9" * 200_000)
 
 
 def test_series_in_other_time_zones_and_of_other_beginnings_are_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ which one is. The value is in the column that `FILE:COLUMN` names, else in the s
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,6 +20,8 @@ from batdispatch.inputs.files import read_all
 
 #: Largest share of a step by which another one may differ: seconds are often rounded.
 _UNEVEN = 1e-6
+#: Largest value: products of larger ones and of times may be no number.
+_LARGEST = 1e15
 
 
 def read_series(files: Sequence[tuple[str, bool]], origin: str = "") -> list[Series]:
@@ -46,7 +49,7 @@ def read_series(files: Sequence[tuple[str, bool]], origin: str = "") -> list[Ser
 def _read(text: str, even: bool, moments: _Moments) -> Series:
     name, _, column = text.rpartition(":") if not Path(text).is_file() and ":" in text else (text, "", "")
     moments.source = name
-    rows = list(csv.reader(_text(name).splitlines()))
+    rows = _rows(name)
     index = _column(rows[0] if rows else [], column, name)
     times, values = list[float](), list[float]()
     for number, row in enumerate(rows[1:], 2):
@@ -59,9 +62,11 @@ def _read(text: str, even: bool, moments: _Moments) -> Series:
     return Series(times, values)
 
 
-def _text(path: str) -> str:
+def _rows(path: str) -> list[list[str]]:
     try:
-        return read_all(path)[0].decode()
+        return list(csv.reader(io.StringIO(read_all(path)[0].decode("utf-8-sig"), newline="")))
+    except csv.Error as problem:
+        raise InputError(f"found no CSV: {problem}, expected one moment and its values a line", source=path) from None
     except UnicodeDecodeError as problem:
         place = f"byte {problem.start}"
         raise InputError(f"found {problem.reason}, expected UTF-8", source=path, place=place) from None
@@ -81,8 +86,9 @@ def _value(text: str, line: int, source: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value < math.inf:
-        expected = "a number of at least 0" + ("" if text.strip() else ": the series has a hole")
+    if not 0 <= value <= _LARGEST:
+        expected = f"a number of at least 0{f' and at most {_LARGEST:g}' if value > _LARGEST else ''}"
+        expected += "" if text.strip() else ": the series has a hole"
         raise InputError(f"found {text.strip()[:40]!r}, expected {expected}", source=source, place=f"line {line}")
     return value
 
@@ -156,7 +162,7 @@ def _form_text(form: tuple[bool, object]) -> str:
 
 def _is_number(text: str) -> bool:
     try:
-        return math.isfinite(float(text))
+        return abs(float(text)) <= _LARGEST
     except ValueError:
         return False
 

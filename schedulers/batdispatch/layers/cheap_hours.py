@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import sys
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
@@ -24,9 +25,17 @@ class CheapHours:
             rule: with options in brackets.
             slack: seconds, or the field of a job that says them; a job without it may not wait.
             predictions: of how long jobs run.
+
+        Raises:
+            InputError: there is no such rule, or the slack is a number below 0, or none.
         """
         self._price, self._rule, self.predictions = price, make_start(rule), predictions
         self._slack: float | str = slack if not _is_number(slack) else float(slack)
+        if isinstance(self._slack, float) and not 0 <= self._slack < math.inf:
+            raise InputError(
+                f"dispatcher powered: found slack={slack}, expected a number of seconds of at least 0, or the name of a "
+                "field"
+            )
         #: (until when, rank, job), and how many there were in all.
         self._back: list[tuple[float, int, Job]] = []
         self.count = 0
@@ -38,7 +47,7 @@ class CheapHours:
             InputError: its field is no number of seconds.
         """
         slack = self._slack if isinstance(self._slack, float) else job.extra.get(self._slack, 0.0)
-        if isinstance(slack, bool) or not isinstance(slack, int | float) or not 0 <= slack < math.inf:
+        if isinstance(slack, bool) or not isinstance(slack, int | float) or not 0 <= slack <= sys.float_info.max:
             raise InputError(
                 f"found {slack!r}, expected the seconds that it may wait", place=f"job {job.id}, field {self._slack!r}"
             )

@@ -34,6 +34,8 @@ from batdispatch.core.machine.series import Series
 
 #: mW in a watt. Demands are rounded up, what there is is rounded down.
 _MILLI = 1000
+#: The most that counts, in mW: more would not fit into what counts resources, and no machine burns it.
+_LARGEST = 2**52
 #: Seconds by which a job may start, switch or end later than it was decided.
 LATE = 1.0
 
@@ -75,7 +77,7 @@ class PowerCap:
         peak = sum(power.watts(power.usual, 1.0) for power in machine.powers)
         unit = peak / 100 if self._name.endswith("%") else 1.0
         # What is exact in mW stays so.
-        values = [math.floor(round(value * unit * _MILLI, 6)) for value in self._given.values]
+        values = [math.floor(min(round(value * unit * _MILLI, 6), _LARGEST)) for value in self._given.values]
         self._cap, self._most = Series(self._given.times, values), max(values)
         self._at_rest = [_milliwatts(_rest(power)) for power in machine.powers]
         base = sum(self._at_rest)
@@ -231,7 +233,7 @@ class PowerCap:
 
 def _milliwatts(watts: float) -> int:
     # What is exact in mW stays so.
-    return math.ceil(round(watts * _MILLI, 6))
+    return math.ceil(min(round(watts * _MILLI, 6), _LARGEST))
 
 
 def _rest(power: HostPower) -> float:

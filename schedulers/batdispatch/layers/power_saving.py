@@ -33,6 +33,7 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import Dispatcher, create
@@ -153,6 +154,11 @@ class PowerSaving(Layer):
         """Return the price and the cap, if they are given."""
         options = self.options
         watts = _number(options.cap.removesuffix("%"))
+        if watts is not None and not 0 <= watts < math.inf:
+            raise InputError(
+                f"dispatcher powered: found cap={options.cap}, expected a number of watts of at least 0, a share such "
+                "as 80%, or a file"
+            )
         files = [
             *([(options.price, True)] if options.price != "none" else ()),
             *([(options.cap, False)] if options.cap != "none" and watts is None else ()),
@@ -367,8 +373,8 @@ class PowerSaving(Layer):
         return states.can_sleep & free & ~busy
 
     def _call(self, ledger: Ledger, due: float) -> None:
-        """Ask for a call at a time, in seconds, unless one comes by then anyhow."""
-        if due < math.inf and not ledger.now < self._called <= due:
+        """Ask for a call at a time, in seconds, unless one comes by then anyhow, or no simulation lasts that long."""
+        if due < MAX_MOMENT and not ledger.now < self._called <= due:
             self._called = due
             ledger.wake_at(due)
 
@@ -402,9 +408,8 @@ class PowerSaving(Layer):
 
 
 def _number(text: str) -> float | None:
-    """Return the number of at least 0 that a text is; None: it is none."""
+    """Return the number that a text is; None: it is none."""
     try:
-        number = float(text)
+        return float(text)
     except ValueError:
         return None
-    return number if 0 <= number < math.inf else None
