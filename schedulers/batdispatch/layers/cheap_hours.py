@@ -33,8 +33,8 @@ class CheapHours:
         self._slack: float | str = slack if not _is_number(slack) else float(slack)
         if isinstance(self._slack, float) and not 0 <= self._slack < math.inf:
             raise InputError(
-                f"dispatcher powered: found slack={slack}, expected a number of seconds of at least 0, or the name of a "
-                "field"
+                f"dispatcher powered: found slack={slack}, expected a number of seconds of at least 0, or the name of "
+                "a field"
             )
         #: (until when, rank, job), and how many there were in all.
         self._back: list[tuple[float, int, Job]] = []
