@@ -25,6 +25,7 @@ from batdispatch.report.fidelity.grade import grade_of
 from batdispatch.report.fidelity.waits import Waits
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.numbers import durations
+from batdispatch.results.starvation import FolderJobs
 from batdispatch.runs.changes import Setup, setup_of, with_change, with_conf
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
@@ -155,6 +156,14 @@ def test_sizes_are_compared_like_anything_else(site: made_up_site.MadeUpSite, tm
     assert all(f">{label}</option>" in (tmp_path / "runs.html").read_text() for label in variants)
 
 
+def test_one_size_is_a_comparison_with_nothing_else(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
+    arguments = {"slurm": str(site.slurm), "time_zone": "UTC", "out": tmp_path}
+    answers = capacities(site.accounts, "easy", (15,), **arguments)
+    assert "With easy on 15 hosts, jobs wait " in answers.page.read_text()
+    with pytest.raises(InputError, match="option --hosts: 15 stands twice"):
+        capacities(site.accounts, "easy", (15, 20, 15), **arguments)
+
+
 # ---------------------------------------------------------------------- changes
 
 
@@ -234,6 +243,18 @@ def test_the_baseline_runs_as_slurm_conf_says(tmp_path: Path) -> None:
     options = [json.loads((tmp_path / "out" / f"run-{run}" / "result.json").read_text())["options"] for run in (0, 1)]
     sizes = ("multifactor[period=300,size=1000]", "multifactor[period=300,size=5000]")
     assert [(one["interval"], one["depth"], one["ordering"]) for one in options] == [(90, 50, size) for size in sizes]
+
+
+def test_a_job_that_is_queued_again_counts_once(tmp_path: Path) -> None:
+    small = made_up_site.make(tmp_path, jobs=150, seed=4, dispatcher="slurm-backfill", load=1.2)
+    with (small.slurm / "slurm.conf").open("a") as file:
+        file.write("PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n")
+    answers = asked(small, ["PreemptMode=OFF"], dispatcher="slurm-backfill", anyway=True, out=tmp_path / "out")
+    jobs = FolderJobs(tmp_path / "out" / "run-0").logical
+    assert len(read_columns(tmp_path / "out" / "run-0" / "jobs.csv")) > len(jobs) == 150
+    first, nobody = answers.found.variants
+    assert first.total_wait == pytest.approx(jobs.waiting_time.sum())
+    assert nobody.total_wait != first.total_wait
 
 
 def test_what_a_host_says_beside_stays(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -150,6 +151,9 @@ def capacities(
         SimulationError: a run failed.
     """
     entrants = entrants_of(dispatchers)
+    twice = next((count for count, times in Counter(hosts).items() if times > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice} stands twice", source="option --hosts")
     call = Call(workload, platform, out, listener, settings, processes=processes, fresh=fresh)
 
     def variants(setup: Setup) -> dict[str, Setup]:

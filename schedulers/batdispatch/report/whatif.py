@@ -131,6 +131,8 @@ def lead(found: WhatIf) -> list[str]:
 def opening(found: WhatIf) -> Opening:
     """Return what the page says first: what the first change does to waits, which one does most, and who loses."""
     first, *changes = found.variants
+    if not changes:
+        return opening_of(f"With {_named(first)}, jobs wait {duration(first.mean_wait)} in the mean.", [], [])
     text = f"{_change(found, 0)}."
     if len(changes) > 1:
         best = min(changes, key=lambda one: one.mean_wait)

@@ -16,7 +16,7 @@ from batdispatch.report.fidelity.page import alone, render
 from batdispatch.report.fidelity.waits import Waits, apart
 from batdispatch.report.fidelity.words import LOG
 from batdispatch.report.workload.traits import Traits
-from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.starvation import FolderJobs
 from batdispatch.runs.compare import compare, entrants_of
 from batdispatch.runs.inputs import Inputs
 from batdispatch.runs.listener import Listener
@@ -66,10 +66,11 @@ def waits_of(imported: ImportResult, platform: Path, folders: Sequence[Path]) ->
     starts = {LOG: traits.start}
     runtimes = {LOG: traits.runtime}
     for folder in folders:
-        columns = read_columns(folder / "jobs.csv")
+        columns = FolderJobs(folder).logical
         at = [rows[name] for name in columns.job_id.tolist()]
         start, runtime = (np.full(len(rows), np.nan) for _ in range(2))
-        start[at], runtime[at] = columns.starting_time, columns.finish_time - columns.starting_time
+        # A job that was queued again waits until its last start, as it does in accounts.
+        start[at], runtime[at] = columns.submission_time + columns.waiting_time, columns.execution_time
         starts[folder.name], runtimes[folder.name] = start, runtime
     known = ~np.isnan(np.array(list(starts.values()))).any(axis=0)
     if np.isnan(traits.start).all() or not known.any():
