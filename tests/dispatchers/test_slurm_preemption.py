@@ -77,6 +77,23 @@ def test_a_qos_preempts_those_that_it_names() -> None:
     }
 
 
+def test_who_may_preempt_goes_before_whom_it_may_preempt() -> None:
+    """However high the tier of a job is: else it would take what running ones give up for another one, again and again.
+
+    Slurm's sort_job_queue2 compares whether one job may preempt the other before it compares their tiers.
+    """
+    low, high = Qos(name="low", default=True), Qos(name="high", priority=9, preempts=["low"])
+    site = machine(msgspec.structs.replace(LOW, hosts=["n[1-3]"]), HIGH, qos=(low, high, Qos(name="other")))
+    tasks = [
+        task("a", 0, 3, 100, partition="high"),
+        task("b", 1, 3, 100, partition="high"),
+        task("c", 10, 3, 50, partition="low", qos="high"),
+        task("d", 11, 3, 10, partition="low", qos="other"),
+    ]
+    found = times(run(site, *tasks, preempt="qos"))
+    assert found == {"a": (0, 10), "c": (10, 60), "a~1": (60, 160), "b": (160, 260), "d": (260, 270)}
+
+
 def test_small_jobs_are_preempted_rather_and_as_few_as_do() -> None:
     """c asks for 2 nodes of 1 to 3: the jobs of one node come first, but then the one of two nodes suffices."""
     site = machine(LOW, msgspec.structs.replace(HIGH, hosts=["n[0-3]"]))

@@ -213,7 +213,8 @@ class SlurmBackfill(PlanningQueue):
         jobs = super().in_order(ledger)
         if self._not_before:
             jobs = [job for job in jobs if job.id not in self._not_before]
-        return self._partitions.in_order(jobs)
+        jobs = self._partitions.in_order(jobs)
+        return jobs if self._preemption is None else self._preemption.in_order(jobs)
 
     def idle_until(self, ledger: Ledger) -> float:
         if not self.predictions.sure:

@@ -2,13 +2,14 @@
 
 References:
     Slurm 22.05, `find_preemptable_jobs` in preempt/partition_prio and preempt/qos, `_run_now` in
-    select/cons_common/job_test.c, `_preempt_jobs` in node_scheduler.c; Slurm documentation, Preemption,
-    https://slurm.schedmd.com/preempt.html.
+    select/cons_common/job_test.c, `_preempt_jobs` in node_scheduler.c, `sort_job_queue2` in job_scheduler.c;
+    Slurm documentation, Preemption, https://slurm.schedmd.com/preempt.html.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from batdispatch.core.jobs.job import Job, Stay
@@ -49,6 +50,32 @@ class Preemption:
         self._partitions = partitions
         #: When jobs were ended last for a job, by its id, s.
         self._asked: dict[str, float] = {}
+
+    def in_order(self, jobs: list[Job]) -> list[Job]:
+        """Return waiting jobs in their order, but each one before those whose quality of service its own may preempt.
+
+        Otherwise another job could take what running ones gave up for it, and they would give way in vain for ever.
+        Partitions need no such thing: the order has higher tiers first. Where qualities of service preempt each other
+        in a circle, the jobs of the circle keep their order.
+        """
+        site = self._ledger.site
+        if site is None or not self._by_qos:
+            return jobs
+        queues: defaultdict[str, deque[tuple[int, Job]]] = defaultdict(deque)
+        preempted: dict[str, Collection[str]] = {}
+        for place, job in enumerate(jobs):
+            qos = site.qos_of(job)
+            name, preempts = ("", []) if qos is None else (qos.name, qos.preempts)
+            queues[name].append((place, job))
+            preempted[name] = preempts
+        ordered = []
+        while queues:
+            first = [name for name in queues if not any(name in preempted[one] for one in queues if one != name)]
+            chosen = min(first or queues, key=lambda name: queues[name][0][0])
+            ordered.append(queues[chosen].popleft()[1])
+            if not queues[chosen]:
+                del queues[chosen]
+        return ordered
 
     def candidates(self, job: Job) -> list[Stay]:
         """Return the running jobs that a waiting one may preempt, those first that are preempted rather."""
