@@ -1,5 +1,6 @@
 """Calls and probes that come again and again, and an early end, in process: what the ledger takes the engine does."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,8 @@ def test_what_cannot_begin_and_what_has_ended(tmp_path: Path) -> None:
     periods.begin("call", "a", 4.0, 2)
     assert periods.problem("call", "a", 8.0, None) == "there is a call 'a' already"
     assert "one of two periods must divide the other" in str(periods.problem("probe", "b", 6.0, None))
-    assert "expected more than 0 of both" in str(periods.problem("probe", "b", 8.0, 0))
+    for period, times in ((8.0, 0), (0.0, 1), (5e-324, 1), (math.nan, 1), (math.inf, 1)):
+        assert "expected at least 1 time and 0.001 s" in str(periods.problem("probe", "b", period, times))
     assert periods.problem("probe", "b", 0.1, None) is None
     assert [periods.came("call", "a"), periods.came("call", "a")] == [False, True]
     assert periods.problem("probe", "b", 6.0, None) is None

@@ -10,6 +10,8 @@ import math
 
 #: Share of a period by which a multiple may be missed: the noise of floating point.
 _NOISE = 1e-9
+#: Shortest period, s: Batsim 5 counts them in whole milliseconds.
+_SHORTEST = 1e-3
 
 
 def first_multiple(period: float, now: float) -> int:
@@ -28,8 +30,9 @@ class Periods:
         """Say why something cannot begin to come; None: it can."""
         if (kind, name) in self._left:
             return f"there is a {kind} {name!r} already"
-        if not 0 < period < math.inf or (times is not None and times < 1):
-            return f"{kind} {name!r} is to come {times} times every {period:g} s, expected more than 0 of both"
+        if not _SHORTEST <= period < math.inf or (times is not None and times < 1):
+            often = f"{kind} {name!r} is to come {times} times every {period:g} s"
+            return f"{often}, expected at least 1 time and {_SHORTEST:g} s"
         for (other, known), (theirs, _) in self._left.items():
             long, short = max(period, theirs), min(period, theirs)
             if abs(long / short - round(long / short)) > _NOISE * long / short:
