@@ -1,14 +1,17 @@
 """The pages of reports fit any window and a few sheets of paper."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from browsing import needs_browser, opened, ready, sheets, wider
-from report_pages import MANY, TORUS, demonstration, drawn, of_runs, replicates
+from report_pages import MANY, PLATFORM, TORUS, WORKLOAD, demonstration, drawn, of_runs, replicates
 
 #: Tables that are wider than their boxes, and how far apart the tops of the controls are, px.
 CUT = """[...document.querySelectorAll(".scroll")]
@@ -46,6 +49,21 @@ def test_runs(write: Callable[[Path], Path], tmp_path: Path) -> None:
                 assert (width, shown.evaluate(CUT)) == (width, [])
                 assert (width, shown.evaluate(APART) < 20) == (width, True)
         assert 1 <= sheets(shown) <= 4
+
+
+@needs_browser
+def test_the_answer_names_runs_with_many_options(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("fcfs", "easy")]
+    for folder in folders:
+        execute(RunSpec(platform=PLATFORM, workload=WORKLOAD, dispatcher=folder.name), folder)
+    options = "fairshare=1000," * 12
+    runs = [replace(run, label=f"{run.label}[ordering=multifactor[{options}]]") for run in read_runs(folders)]
+    with opened(render(runs, explain=False), tmp_path) as shown:
+        shown.set_viewport_size({"width": 1280, "height": 900})
+        assert "fairshare" in shown.locator(".answer").inner_text()
+        assert shown.locator(".answer").evaluate("one => one.scrollWidth - one.clientWidth") == 0
+        # The tables further down are still wider than a small window, with names as long as these.
+        shown.set_viewport_size({"width": 4000, "height": 900})
 
 
 @needs_browser
