@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
@@ -79,7 +79,6 @@ def audit(machine: Machine, tasks: list[Task], checked: Checked, result: Result)
 
 @pytest.mark.parametrize("inner", [*PLAIN, STRANGER])
 @quick
-@settings(max_examples=25)
 @given(data=st.data())
 def test_any_dispatcher_runs_stochastic_jobs(inner: str, data: st.DataObject) -> None:
     machine = data.draw(machines(), label="machine")

@@ -1,6 +1,5 @@
 """Twenty questions to a report, each answered by at most three steps from the top of the page, as a reader would."""
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,9 +21,9 @@ from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.statistics.batches import mean_by_batches
 from browsing import needs_browser, opened, ready
+from experiments import SHARED_LOGS
 
 pytestmark = [needs_browser, pytest.mark.usefixtures("unillustrated")]
-SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[4] / "shared"))
 ZONE = ZoneInfo("Europe/Stockholm")
 SIX = ["fcfs", "easy", "easy[ordering=sjf]", "conservative", "easy[ordering=unicef]", "filler"]
 NBSP = "\u00a0"
@@ -457,7 +456,9 @@ def test_questions_to_a_generated_log(generated: Report, tmp_path: Path) -> None
     ask(generated, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.reallogs
+@pytest.mark.skipif(not SHARED_LOGS.is_dir(), reason="the real logs are not here")
 @pytest.mark.parametrize("dispatchers", [["easy", "conservative"], SIX], ids=["two runs", "six runs"])
 def test_questions_to_a_real_log(dispatchers: list[str], tmp_path: Path) -> None:
-    ask(reported(SHARED / "data" / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz", dispatchers, tmp_path), tmp_path)
+    ask(reported(SHARED_LOGS / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz", dispatchers, tmp_path), tmp_path)
