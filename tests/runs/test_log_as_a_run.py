@@ -57,7 +57,10 @@ def test_a_log_without_nodes_gets_free_hosts(tmp_path: Path) -> None:
     assert told["dates"]["submitted"] == "2026-03-02 09:00:03+01:00"
 
 
-def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_log_is_refused_and_so_are_replicates(tmp_path: Path) -> None:
     (tmp_path / "w.json").write_text('{"nb_res": 1, "jobs": [], "profiles": {}}')
+    (tmp_path / "log.swf").write_text(SWF)
     with pytest.raises(InputError, match="is for logs"):
         compare(tmp_path / "w.json", "easy", with_log=True)
+    with pytest.raises(InputError, match="does not go with --replicates"):
+        compare(tmp_path / "log.swf", "easy", with_log=True, replicates=2)

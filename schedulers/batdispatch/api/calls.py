@@ -167,8 +167,10 @@ def compare(
     chosen = {name: settings.pop(name) for name in REPLICATION.keys() & settings.keys()}
     call = Call(workload, platform, out, listener, settings, processes=processes, fresh=fresh)
     who = _replication(replicates, chosen)
-    if with_log and (who is not None or not call.inputs.is_log):
-        raise InputError("is for logs, without --replicates", source="option --with-log")
+    if with_log and not call.inputs.is_log:
+        raise InputError("is for logs: a workload does not say what really happened", source="option --with-log")
+    if with_log and who is not None:
+        raise InputError("does not go with --replicates", source="option --with-log")
     if who is not None:
         return _on_replicates(call, dispatchers, who, texts_of(options), words)
     extras.check("report" if report else None, "the report", also=" (or leave it out: --no-report)")

@@ -165,7 +165,7 @@ def _lead(runs: Sequence[Run]) -> str:
     sentence = f"{number(len(run.logical))} jobs" if len({len(r.logical) for r in runs}) == 1 else "Jobs"
     hosts = {r.hosts for r in runs}
     if len(hosts) == 1 and run.hosts:
-        sentence += f" on {number(run.hosts)} hosts"
+        sentence += f" on {number(run.hosts)} host{'s' * (run.hosts != 1)}"
         platform = Path(run.result.platform.path).name
         sentence += f" of {platform}" if platform else ""
         held = ", ".join(amount(value, name) for name, value in run.result.platform.resources.items())
