@@ -58,9 +58,10 @@ def made_from(settings: RunSpec, **inputs: str | None) -> dict[str, Any]:
     return found
 
 
-def _option_files(dispatcher: str, options: Mapping[str, str]) -> dict[str, str]:
+def _option_files(dispatcher: str, options: Mapping[str, Any]) -> dict[str, str]:
     """Return the SHA-256 of each file that an option names, such as a series of prices, by the option's text."""
-    values = [*options.values(), *(found for text in (dispatcher, *options.values()) for found in _VALUE.findall(text))]
+    texts = [str(value) for value in options.values()]
+    values = [*texts, *(value for text in (dispatcher, *texts) for value in _VALUE.findall(text))]
     files = {value: path for value in values if (path := _file_of(value.strip())) is not None}
     return {f"option {value.strip()}": file_digest(path) for value, path in files.items()}
 
