@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -75,11 +74,6 @@ class ParquetTable:
         except (OSError, pa.ArrowException) as problem:
             place = f"row {number + 1}"
             raise InputError(f"the content is broken: {problem}", source=str(self._path), place=place) from None
-
-    def digest(self) -> str:
-        """Return the SHA-256 of the file, in hexadecimal."""
-        with self._path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _is_nothing(value: Any) -> bool:

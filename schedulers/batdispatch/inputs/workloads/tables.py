@@ -12,7 +12,7 @@ from typing import Any, Literal, NoReturn
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.request import Dependency
 from batdispatch.core.line.options import did_you_mean
-from batdispatch.inputs.files import Source
+from batdispatch.inputs.files import Source, file_digest
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, check_processors_per_host
 from batdispatch.inputs.workloads.mapping import (
@@ -106,7 +106,7 @@ def _parquet_jobs(
             job = reader.job(row, number)
             if job is not None:
                 yield job
-        info.digest = file.digest()
+    info.digest = file_digest(path)
     reader.tell(info, report)
 
 
