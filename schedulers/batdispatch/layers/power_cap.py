@@ -27,7 +27,6 @@ from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import POWER, Machine
 from batdispatch.core.machine.power import HostPower
 from batdispatch.core.machine.series import Series
@@ -94,14 +93,9 @@ class PowerCap:
         compute = hostset.ids(machine.compute)
         self._per_unit = max(_unit_power(machine, host) for host in compute)
         self._least_rest = min(self._at_rest[host] for host in compute)
-        self._switching = max(self.beyond_rest(machine.powers, host) for host in compute) if sleeps else 0
+        self._beyond = [_beyond_rest(power, rest) for power, rest in zip(machine.powers, self._at_rest, strict=True)]
+        self._switching = max(self._beyond[host] for host in compute) if sleeps else 0
         self._delay = 0.0
-
-    def beyond_rest(self, powers: tuple[HostPower, ...], host: int) -> int:
-        """Return how much more than at rest a host burns at most while it falls asleep or wakes up."""
-        power = powers[host]
-        ways = [power.switch_watts(virtual) for virtual in power.virtual]
-        return max(_milliwatts(max(ways, default=0.0)) - self._at_rest[host], 0)
 
     # ------------------------------------------------------------------ jobs
 
@@ -204,21 +198,18 @@ class PowerCap:
         for execute in boots.waiting.values():
             hosts = execute.allocation.mask & states.away
             alone &= ~hosts
-            drawn += max(self._sum(states, hosts) - self.added(ledger.running[execute.job_id].job), 0)
-        ledger.draw(drawn + self._sum(states, alone))
+            drawn += max(self._sum(hosts) - self.added(ledger.running[execute.job_id].job), 0)
+        ledger.draw(drawn + self._sum(alone))
         return ledger.drawn < before
 
-    def _sum(self, states: HostStates, hosts: int) -> int:
-        powers = tuple(states.powers)
-        return sum(self.beyond_rest(powers, host) for host in hostset.ids(hosts))
+    def _sum(self, hosts: int) -> int:
+        return sum(self._beyond[host] for host in hostset.ids(hosts))
 
     def affordable(self, ledger: Ledger, hosts: int) -> int:
         """Return those of some hosts that can switch now without exceeding the cap, the highest first, as masks."""
-        assert ledger.states is not None, "hosts sleep"
-        left = self._left(ledger)
-        powers, may = tuple(ledger.states.powers), 0
+        left, may = self._left(ledger), 0
         for host in reversed(hostset.ids(hosts)):
-            left -= self.beyond_rest(powers, host)
+            left -= self._beyond[host]
             if left < 0:
                 break
             may |= 1 << host
@@ -239,6 +230,12 @@ def _milliwatts(watts: float) -> int:
 def _rest(power: HostPower) -> float:
     """Return the most that a host burns without a job and without switching, in watts."""
     return max(power.watts(state, 0.0) for state in (power.usual, power.start, *power.sleeps))
+
+
+def _beyond_rest(power: HostPower, rest: int) -> int:
+    """Return how much more than at rest, in mW, a host burns at most while it falls asleep or wakes up."""
+    ways = [power.switch_watts(virtual) for virtual in power.virtual]
+    return max(_milliwatts(max(ways, default=0.0)) - rest, 0)
 
 
 def _unit_power(machine: Machine, host: int) -> int:
