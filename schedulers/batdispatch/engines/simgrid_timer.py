@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.engines.activities import Activity
@@ -19,6 +20,9 @@ from batdispatch.inputs.platforms.simgrid_form import readable
 
 #: Seconds below which the engine's clock and SimGrid's are the same: where it counts microseconds, and with messages.
 _TICK, _INSTANT = 1e-6, 5e-11
+#: Flops or bytes of a host that are no work: SimGrid divides a host's speed by them, and waits for ever if that
+#: overflows.
+_NOTHING = 1e-250
 
 _started = False
 
@@ -100,8 +104,8 @@ class SimGridTimer:
     def start(self, activity: Activity, subject: Any, now: float) -> int:
         """Start an activity at `now` on behalf of `subject` and return its handle."""
         self._reach(now)
-        flops = np.ascontiguousarray(activity.flops, dtype=np.float64)
-        traffic = None if activity.traffic is None else np.ascontiguousarray(activity.traffic, dtype=np.float64)
+        flops = _amounts(activity.flops)
+        traffic = None if activity.traffic is None else _amounts(activity.traffic)
         hosts = [self._hosts[host] for host in activity.hosts]
         task = self._simgrid.start(hosts, flops.ctypes.data, None if traffic is None else traffic.ctypes.data)
         self._count += 1
@@ -152,3 +156,9 @@ class SimGridTimer:
             found = simgrid.first(list(running), None)
         self.clock = simgrid.clock()
         return ended
+
+
+def _amounts(of_activity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return an activity's flops or bytes as SimGrid takes them."""
+    amounts = np.ascontiguousarray(of_activity, dtype=np.float64)
+    return np.where(amounts < _NOTHING, 0.0, amounts)
