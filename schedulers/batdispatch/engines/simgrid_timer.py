@@ -20,9 +20,9 @@ from batdispatch.inputs.platforms.simgrid_form import readable
 
 #: Seconds below which the engine's clock and SimGrid's are the same: where it counts microseconds, and with messages.
 _TICK, _INSTANT = 1e-6, 5e-11
-#: Flops or bytes of a host that are no work: SimGrid divides a host's speed by them, and waits for ever if that
-#: overflows.
-_NOTHING = 1e-250
+#: Flops or bytes below which an activity has no work, and above which it never ends. SimGrid divides speeds by these
+#: numbers and adds them up; if that overflows, it waits for ever.
+_NOTHING, _ENDLESS = 1e-250, 1e250
 
 _started = False
 
@@ -161,4 +161,4 @@ class SimGridTimer:
 def _amounts(of_activity: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return an activity's flops or bytes as SimGrid takes them."""
     amounts = np.ascontiguousarray(of_activity, dtype=np.float64)
-    return np.where(amounts < _NOTHING, 0.0, amounts)
+    return np.where(amounts < _NOTHING, 0.0, np.minimum(amounts, _ENDLESS))
