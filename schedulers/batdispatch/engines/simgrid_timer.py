@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.host_states import AlikeHosts
 from batdispatch.engines.activities import Activity
+from batdispatch.engines.energy import Hosts
 from batdispatch.engines.mail import Delay
 from batdispatch.engines.simgrid_library import SimGrid, find_simgrid, how_to_install
 from batdispatch.inputs.platforms import Platform
@@ -119,11 +122,11 @@ class SimGridTimer:
             self._simgrid.sleep(now - self.clock)
             self.clock = self._simgrid.clock()
 
-    def set_pstates(self, hosts: Sequence[int], pstate: int, now: float) -> None:
-        """Let a host have the speed and the watts of another power state from now on."""
+    def set_pstates(self, group: AlikeHosts, hosts: Hosts, now: float) -> None:
+        """Let hosts have the speed and the watts of another power state, the group's, from now on."""
         self._reach(now)
-        for host in hosts:
-            self._simgrid.set_pstate(self._hosts[host], pstate)
+        for host in hostset.ids(group.hosts):
+            self._simgrid.set_pstate(self._hosts[host], group.pstate)
 
     def joules(self, host: int, now: float) -> float:
         """Return what a host has burnt, as SimGrid charges it."""
