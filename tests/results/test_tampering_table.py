@@ -17,6 +17,7 @@ from tamperings import HARMLESS, TAMPERINGS
 #: run -> (platform, jobs, dispatcher, options, whether hosts come and go)
 RUNS: dict[str, Simulated] = {
     "events": (WHOLE, ON_HOSTS, "easy", {"reservation": "hosts"}, True),
+    "kernel": (WHOLE, ON_HOSTS, "easy", {}, False),
     "shared": (SHARED, ON_NODES, "filler", {}, False),
     "attempts": (WHOLE, IN_ATTEMPTS, "attempts", {"dispatcher": "easy"}, False),
     "plans": (WHOLE, ON_HOSTS, "ipsched", {}, False),

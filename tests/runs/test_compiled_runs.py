@@ -15,10 +15,12 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.queues import with_queues
 from batdispatch.inputs.workloads import workload_file
 from batdispatch.native import library
-from batdispatch.runs import engines
+from batdispatch.runs import embedded, engines
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
+from checked import checked
 from compiling import needs_kernels
+from sealing import seal
 
 pytestmark = needs_kernels
 ROOT = Path(__file__).parents[2]
@@ -50,10 +52,37 @@ def test_a_compiled_run_is_whole_and_says_that_it_is_compiled(tmp_path: Path, di
     assert not Auditor().run(tmp_path / "compiled").total
 
 
+@pytest.mark.parametrize("dispatcher", ["fcfs", "filler", "easy", "conservative"])
+def test_a_kernel_records_the_exchange_of_the_engine_in_python(tmp_path: Path, dispatcher: str) -> None:
+    result = execute(spec(dispatcher=dispatcher, record=True), tmp_path / "compiled")
+    execute(spec(dispatcher=dispatcher, record=True, compiled="never"), tmp_path / "python")
+    assert result["engine"]["compiled"] == library.path().stem
+    recordings = [(tmp_path / name / "decisions.jsonl").read_bytes() for name in ("compiled", "python")]
+    assert recordings[0] == recordings[1]
+    assert not Auditor().run(tmp_path / "compiled").total
+
+
+def test_a_recorded_run_is_checked_by_a_kernel_and_in_python_only_where_they_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute(spec(record=True, compiled="never"), tmp_path / "run")
+    in_python = []
+    monkeypatch.setattr(embedded, "simulate", lambda *given: in_python.append(given))
+    assert checked(tmp_path / "run", "auto").total == 0
+    assert not in_python
+    times = tmp_path / "run" / "decision_times.csv"
+    times.write_text(times.read_text().replace("\n0.000000,", "\n0.000001,", 1))
+    seal(tmp_path / "run")
+    with pytest.raises(AttributeError):
+        # What stands for Python's simulation here has no outcome.
+        checked(tmp_path / "run", "auto")
+    assert in_python
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"record": True}, "a kernel exchanges no messages"),
+        ({"record": True, "dispatcher": "slurm-backfill"}, "do not tell when the dispatcher asks to be called"),
         ({"clock": "apart"}, "--clock apart"),
         ({"decision_time": 1.0}, "decisions take simulated time"),
         ({"decision_clock": "cpu"}, "timed by CPU time"),

@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from batdispatch.batsim import protocol
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message, Peer, Reply
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled import applies, engine
+from batdispatch.engines.compiled.exchange import exchange_of
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload
@@ -37,6 +40,26 @@ class Came(NamedTuple):
     messages: int
     rejections: list[tuple[str, str]]
     report: dict[str, Any]
+    #: Frames of messages and answers; empty where the dispatcher may ask to be called.
+    exchange: list[tuple[bytes, bytes]]
+
+
+class _Recorded:
+    """A peer that notes each exchange."""
+
+    def __init__(self, peer: Peer) -> None:
+        self.peer = peer
+        self.frames: list[tuple[bytes, bytes]] = []
+
+    def handle(self, message: Message) -> Reply:
+        reply = self.peer.handle(message)
+        self.frames.append(_frames(message, reply))
+        return reply
+
+
+def _frames(message: Message, reply: Reply) -> tuple[bytes, bytes]:
+    wire = protocol("4")
+    return wire.encode_message(message), wire.encode_reply(reply)
 
 
 def workload_of(tasks: list[Task]) -> Workload:
@@ -67,9 +90,10 @@ def in_python(machine: Machine, workload: Workload, dispatcher: str, options: Ma
     session = Session(create(dispatcher, options))
     with tempfile.TemporaryDirectory() as name:
         simulation = EmbeddedEngine(machine, workload, Outputs(Path(name), len(machine.hosts)))
-        simulation.run(session)
+        simulation.run(listener := _Recorded(session))
         assert session.ledger is not None
-        return _came(Path(name), simulation.messages, session.ledger.rejections, session.report)
+        frames = [] if applies.calls(session.dispatcher) else listener.frames
+        return _came(Path(name), simulation.messages, session.ledger.rejections, session.report, frames)
 
 
 def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Mapping[str, Any]) -> Came:
@@ -80,16 +104,29 @@ def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Map
     assert applies.why_never(chosen, machine) is None
     assert applies.why_not(chosen, jobs) is None
     assert isinstance(chosen, QueueDispatcher)
+    frames: list[tuple[bytes, bytes]] = []
+
+    def tell(*told: Any) -> None:
+        frames.extend(_frames(*each) for each in exchange_of(machine, workload, *told))
+
     with tempfile.TemporaryDirectory() as name:
-        outcome = engine.run(machine, jobs, chosen, Outputs(Path(name), len(machine.hosts)))
-        return _came(Path(name), outcome.messages, outcome.rejections, outcome.report)
+        silent = applies.calls(chosen)
+        outcome = engine.run(
+            machine, jobs, chosen, Outputs(Path(name), len(machine.hosts)), tell=None if silent else tell
+        )
+        return _came(Path(name), outcome.messages, outcome.rejections, outcome.report, frames)
 
 
-def _came(folder: Path, messages: int, rejections: list[tuple[str, str]], report: dict[str, Any]) -> Came:
+def _came(
+    folder: Path,
+    messages: int,
+    rejections: list[tuple[str, str]],
+    report: dict[str, Any],
+    exchange: list[tuple[bytes, bytes]],
+) -> Came:
     assert sorted(path.name for path in folder.iterdir()) == ["jobs.csv", "machine_states.csv", "schedule.csv"]
     names, values = (folder / "schedule.csv").read_text().splitlines()
     sums = dict(zip(names.split(","), values.replace(", ", " ").split(","), strict=True))
     jobs, states = (folder / "jobs.csv").read_text(), (folder / "machine_states.csv").read_text()
-    return Came(
-        jobs, states, {k: v for k, v in sums.items() if k not in _OF_THE_RUN}, messages, rejections, dict(report)
-    )
+    sums = {k: v for k, v in sums.items() if k not in _OF_THE_RUN}
+    return Came(jobs, states, sums, messages, rejections, dict(report), exchange)

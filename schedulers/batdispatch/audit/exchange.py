@@ -89,8 +89,7 @@ def read_exchanges(path: Path) -> Iterator[tuple[int, Frame | None, Frame | None
     """
     line = 0
     try:
-        for line, *frames in read_in_batsim4(path):
-            message, reply = (None if frame is None else _frame(frame) for frame in frames)
-            yield line, message, reply
+        for line, message, reply in read_in_batsim4(path):
+            yield line, None if message is None else _frame(message), None if reply is None else _frame(reply)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
         raise InputError(f"is no frame: {problem!r}", source=str(path), place=f"line {line}") from None

@@ -134,16 +134,22 @@ def conflicts(hosts: HostSets, start: Floats, finish: Floats, tolerance: float) 
     until, holder = np.full(size, -np.inf), np.full(size, -1, dtype=np.int64)
     ran = np.flatnonzero(np.isfinite(start[hosts.row]))
     order = ran[np.lexsort((hosts.row[ran], finish[hosts.row[ran]], start[hosts.row[ran]]))]
+    begins, ends = start.tolist(), finish.tolist()
     for low in range(0, len(order), BLOCK):
         columns = (column[order[low : low + BLOCK]].tolist() for column in (hosts.row, hosts.first, hosts.last))
         for row, first, last in zip(*columns, strict=True):
-            held = until[first : last + 1]
-            other = int(holder[host := first + int(held.argmax())])
+            held, holders = until[first : last + 1], holder[first : last + 1]
+            at = int(held.argmax())
+            latest, other = held.item(at), holders.item(at)
             # A host that the job's own allocation names twice is another rule's affair.
-            if until[host] > start[row] + tolerance and other != row:
-                yield row, other, host
-            longer = held < finish[row]
-            holder[first : last + 1][longer], held[longer] = row, finish[row]
+            if latest > begins[row] + tolerance and other != row:
+                yield row, other, first + at
+            if latest < ends[row]:
+                held.fill(ends[row])
+                holders.fill(row)
+            else:
+                longer = held < ends[row]
+                holders[longer], held[longer] = row, ends[row]
 
 
 class Slots(NamedTuple):

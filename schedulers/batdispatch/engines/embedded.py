@@ -323,44 +323,13 @@ class EmbeddedEngine:
 
     def _begins(self) -> e.SimulationBegins:
         world = self._world
-        options = world.options
-        config = {
-            "allow_compute_sharing": world.hosts.sharing,
-            "allow_storage_sharing": True,
-            "redis-enabled": False,
-            "redis-hostname": "127.0.0.1",
-            "redis-port": 6379,
-            "redis-prefix": "default",
-            "profiles-forwarded-on-submission": options.forward_profiles,
-            "dynamic-jobs-enabled": options.dynamic_jobs,
-            "dynamic-jobs-acknowledged": options.dynamic_jobs and options.acknowledge_dynamic_jobs,
-            # Profiles are never forgotten here.
-            "profile-reuse-enabled": True,
-            # Only layers that register jobs ask for calls that soon.
-            **({"calls-at-once": True} if options.dynamic_jobs and world.mail is None else {}),
-            "sched-config": options.scheduler_config,
-            "forward-unknown-events": options.forward_unknown_events,
-        }
-        # The peer's view of profiles is its own: what it registers comes back as decisions.
-        profiles = {"w0": dict(self.workload.profiles)}
-        return e.SimulationBegins(0.0, world.machine, config, {"w0": str(self.workload.path)}, profiles)
+        return beginning(
+            world.machine, self.workload, world.options, sharing=world.hosts.sharing, at_once=world.mail is None
+        )
 
     def _submit_static(self, index: int) -> None:
-        world, job = self._world, self.workload.jobs[index]
         self._next_job = index + 1
-        world.submit(
-            Job(
-                id="w0!" + job.id,
-                request=job.request,
-                submission=self._submissions[index],
-                walltime=round(job.walltime, 6) if job.walltime < math.inf else math.inf,
-                profile=job.profile,
-                user=job.user,
-                parent=job.parent,
-                extra=job.extra,
-            ),
-            tell=True,
-        )
+        self._world.submit(as_submitted(self.workload.jobs[index], self._submissions[index]), tell=True)
 
     def _no_more_static(self) -> None:
         self._world.told.append(e.NoMoreStaticJobs(self._world.now))
@@ -377,6 +346,54 @@ class EmbeddedEngine:
             world.come_back(event.hosts.mask)
         if not isinstance(event, e.Notified) or world.options.forward_unknown_events:
             world.told.append(event if world.mail is None else msgspec.structs.replace(event, time=world.now))
+
+
+def beginning(
+    machine: Machine, workload: Workload, options: EngineOptions, *, sharing: bool, at_once: bool
+) -> e.SimulationBegins:
+    """Return the first event of a simulation.
+
+    Args:
+        machine: the hosts.
+        workload: the jobs.
+        options: Batsim's.
+        sharing: whether a host may run several jobs.
+        at_once: whether messages take no time.
+    """
+    config = {
+        "allow_compute_sharing": sharing,
+        "allow_storage_sharing": True,
+        "redis-enabled": False,
+        "redis-hostname": "127.0.0.1",
+        "redis-port": 6379,
+        "redis-prefix": "default",
+        "profiles-forwarded-on-submission": options.forward_profiles,
+        "dynamic-jobs-enabled": options.dynamic_jobs,
+        "dynamic-jobs-acknowledged": options.dynamic_jobs and options.acknowledge_dynamic_jobs,
+        # Profiles are never forgotten here.
+        "profile-reuse-enabled": True,
+        # Only layers that register jobs ask for calls that soon.
+        **({"calls-at-once": True} if options.dynamic_jobs and at_once else {}),
+        "sched-config": options.scheduler_config,
+        "forward-unknown-events": options.forward_unknown_events,
+    }
+    # The peer's view of profiles is its own: what it registers comes back as decisions.
+    profiles = {"w0": dict(workload.profiles)}
+    return e.SimulationBegins(0.0, machine, config, {"w0": str(workload.path)}, profiles)
+
+
+def as_submitted(job: Job, submission: float) -> Job:
+    """Return a job of a workload as it is submitted, with its submission on the engine's clock, s."""
+    return Job(
+        id="w0!" + job.id,
+        request=job.request,
+        submission=submission,
+        walltime=round(job.walltime, 6) if job.walltime < math.inf else math.inf,
+        profile=job.profile,
+        user=job.user,
+        parent=job.parent,
+        extra=job.extra,
+    )
 
 
 def _as_entered(entry: tuple[float, int, object, object]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
+from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.session import DecisionTime
 from batdispatch.engines.choices import Clock, CountEnergy, DecisionClock, UseSimGrid
 from batdispatch.engines.job_rows import Rows
@@ -69,11 +70,15 @@ class Refusal(BatdispatchError):
     """A simulation came to a point that its engine does not know; the embedded engine in Python does."""
 
 
-class Engine(Protocol):
-    """Simulates a task into a folder; on any failure it leaves no file there but a recording."""
+#: Takes the messages of a simulation with their answers.
+Record = Callable[[Iterator[tuple[Message, Reply]]], None]
 
-    def simulate(self, task: Task, out: Path, progress: Callable[[int], None] | None) -> Outcome:
-        """Simulate, and call `progress` with the number of jobs that have ended.
+
+class Engine(Protocol):
+    """An engine beside the embedded one simulates a task into a folder; on any failure it leaves no file there."""
+
+    def simulate(self, task: Task, out: Path, progress: Callable[[int], None] | None, record: Record | None) -> Outcome:
+        """Simulate, call `progress` with the number of jobs that have ended, and hand the exchange on to `record`.
 
         Raises:
             Refusal: this engine cannot go on.

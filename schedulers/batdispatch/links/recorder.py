@@ -5,6 +5,7 @@ The names of the directions and the form of a frame are the protocol's, see `bat
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
@@ -84,3 +85,12 @@ class RecordedPeer:
         reply = self._peer.handle(message)
         self._recorder.reply(self._wire.encode_reply(reply))
         return reply
+
+
+def record_exchange(path: Path, exchange: Iterable[tuple[Message, Reply]]) -> None:
+    """Write an exchange of which each message and its answer are known, in Batsim 4's form."""
+    wire = protocol("4")
+    with Recorder(path, wire) as recorder:
+        for message, reply in exchange:
+            recorder.message(wire.encode_message(message))
+            recorder.reply(wire.encode_reply(reply))

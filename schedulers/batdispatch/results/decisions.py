@@ -115,7 +115,10 @@ def read_decision_times(folder: Path) -> DecisionTimes | None:
     if header.strip() != _HEADER:
         raise InputError(f"found {header[:80]!r}, expected time,seconds", source=str(path), place="line 1")
     try:
-        values = np.array([line.split(b",") for line in rows.splitlines()], dtype=np.float64).reshape(-1, 2)
+        lines = rows.splitlines()
+        if any(line.count(b",") != 1 for line in lines):
+            raise ValueError
+        values = np.array(b",".join(lines).split(b",") if lines else [], dtype=np.float64).reshape(-1, 2)
     except ValueError:
         raise InputError("expected two numbers in each line: time,seconds", source=str(path)) from None
     if not np.isfinite(values).all() or (values[:, 1] < 0).any() or (np.diff(values[:, 0]) < 0).any():

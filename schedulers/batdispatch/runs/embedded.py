@@ -29,7 +29,13 @@ _CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 def simulate(
     task: Task, out: Path, progress: Callable[[int], None] | None, timer: PlatformTimer | None = None
 ) -> Outcome:
-    """Simulate a task of any kind into a folder, see `Engine`; a timer times what depends on the platform."""
+    """Simulate a task of any kind into a folder; a timer times what depends on the platform.
+
+    On any failure it leaves no file there but a recording.
+
+    Raises:
+        ImpossibleDecision, SimulationError: the simulation failed.
+    """
     dispatcher, machine = task.dispatcher, task.platform.machine
     with ExitStack() as stack:
         decider: Session | ForeignPeer

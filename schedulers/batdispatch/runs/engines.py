@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,8 @@ from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.links.foreign import create_any
+from batdispatch.links.recorder import record_exchange
+from batdispatch.results.run_files import RECORDING
 from batdispatch.runs import embedded
 from batdispatch.runs.spec import UseCompiled
 
@@ -55,13 +58,13 @@ class Simulation:
         """
         self._task, self._use = task, use
         self.in_simgrid = False
-        self._engine: Engine = embedded
+        self._compiled: Engine | None = None
         #: Why no compiled engine simulates, or None.
         self._reason = _why_not_compiled(task, use, batsim)
         if self._reason is None:
             from batdispatch.engines.compiled import engine
 
-            self._engine = engine
+            self._compiled = engine
             return
         workload = task.workload.workload()
         if batsim is None:
@@ -71,15 +74,16 @@ class Simulation:
     def _leave_to_python(self, reason: str) -> None:
         if self._use == "always":
             raise InputError(reason, source="option --compiled always")
-        self._engine, self._reason = embedded, reason
+        self._compiled, self._reason = None, reason
 
     def simulate(self, out: Path, progress: Progress | None, timer: PlatformTimer | None = None) -> Outcome:
         """Simulate into a folder, with SimGrid's timer if it needs that; raises as `Engine.simulate`."""
         count = self._task.workload.count
         tell = None if progress is None else (lambda done: progress(done, count))
-        if self._engine is not embedded:
+        if self._compiled is not None:
             try:
-                return self._engine.simulate(self._task, out, tell)
+                record = partial(record_exchange, out / RECORDING) if self._task.record else None
+                return self._compiled.simulate(self._task, out, tell, record)
             except Refusal as refusal:
                 self._leave_to_python(str(refusal))
         outcome = embedded.simulate(self._task, out, tell, timer)

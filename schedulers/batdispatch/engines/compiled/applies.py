@@ -12,6 +12,7 @@ from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
+from batdispatch.engines.compiled.columns import has_foresight
 from batdispatch.engines.compiled.queue_order import NO_KEY, formula_of, inner_of
 from batdispatch.engines.compiled.slurm import FINITE
 from batdispatch.inputs.workloads.columns import JobColumns
@@ -53,6 +54,13 @@ def why_not(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
         jobs: of the workload.
     """
     return _of_workload(jobs) or _of_keys(dispatcher, jobs)
+
+
+def calls(dispatcher: Dispatcher) -> bool:
+    """Return whether a dispatcher that has a kernel may ask to be called."""
+    return isinstance(dispatcher, SlurmBackfill) or (
+        isinstance(dispatcher, QueueDispatcher) and has_foresight(dispatcher)
+    )
 
 
 def _of_dispatcher(dispatcher: Dispatcher) -> str | None:

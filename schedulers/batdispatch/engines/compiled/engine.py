@@ -14,11 +14,12 @@ from batdispatch.core.capacity.impossible import why_never
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled.columns import jobs_of, runs_of
+from batdispatch.engines.compiled.exchange import exchange_of
 from batdispatch.engines.compiled.files import write
-from batdispatch.engines.compiled.simulate import schedule_of
-from batdispatch.engines.compiled.state import ENDS, KINDS, REJECTS, STARTS
+from batdispatch.engines.compiled.simulate import Schedule, schedule_of
+from batdispatch.engines.compiled.state import ENDS, KINDS, REJECTS, STARTS, Jobs
 from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.simulation import Outcome, Task
+from batdispatch.engines.simulation import Outcome, Record, Task
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.native import library
 
@@ -26,12 +27,15 @@ from batdispatch.native import library
 VERSION = library.path().stem
 
 
-def simulate(task: Task, out: Path, progress: Callable[[int], None] | None = None) -> Outcome:
-    """Simulate a task for which `reasons.why_not` knows no reason; see `Engine`."""
+def simulate(
+    task: Task, out: Path, progress: Callable[[int], None] | None = None, record: Record | None = None
+) -> Outcome:
+    """Simulate a task for which `reasons.why_not` knows no reason, and hand its exchange on; see `Engine`."""
     machine, dispatcher, jobs = task.platform.machine, task.dispatcher, task.workload.columns()
     assert isinstance(dispatcher, QueueDispatcher)
     assert isinstance(jobs, JobColumns)
-    return run(machine, jobs, dispatcher, Outputs(out, len(machine.hosts)), progress)
+    tell = None if record is None else lambda *of: record(exchange_of(machine, task.workload.workload(), *of))
+    return run(machine, jobs, dispatcher, Outputs(out, len(machine.hosts)), progress, tell)
 
 
 def run(
@@ -40,6 +44,7 @@ def run(
     dispatcher: QueueDispatcher,
     outputs: Outputs,
     progress: Callable[[int], None] | None = None,
+    tell: Callable[[Jobs, Schedule], None] | None = None,
 ) -> Outcome:
     """Simulate jobs that may be compiled, and write the output files; on any failure none appears.
 
@@ -51,6 +56,7 @@ def run(
         dispatcher: as `applies.why_not` was asked about it.
         outputs: the files.
         progress: called with the number of jobs that have ended.
+        tell: called with the jobs and what became of them.
 
     Raises:
         Refusal: the kernel cannot go on.
@@ -59,6 +65,8 @@ def run(
     try:
         jobs = jobs_of(said, dispatcher)
         schedule = schedule_of(jobs, runs_of(machine), dispatcher, progress)
+        if tell is not None:
+            tell(jobs, schedule)
         version = f"batdispatch {__version__} embedded, {VERSION}"
         rows = write(outputs, said, machine, jobs, schedule, version=version, seconds=time.perf_counter() - began)
     except BaseException:

@@ -100,7 +100,7 @@ def _write_jobs(
     table = JobRows(rejected=REJECTED)
     table.hold(submission=jobs.submission, walltime=jobs.walltime, units=jobs.units, profile=said.profile)
     table.hold(start=schedule.start, end=schedule.end, hosts_at=schedule.at, hosts_runs=schedule.runs)
-    state = _states_of(said, jobs, schedule, over, rejected)
+    state = np.where(rejected, REJECTED, states_of(said, jobs, schedule, over)).astype(np.int8)
     table.hold(first=schedule.first, last=schedule.last, over=over, state=state)
     names, profiles = _csv_fields(said.ids), _csv_fields(PackedTexts.of(said.profiles))
     table.hold_texts(names=names, profiles=profiles, outcomes=PackedTexts.of(OUTCOMES))
@@ -169,24 +169,16 @@ def _write_rows(count: int, write: Callable[[memoryview], None], make: Writer) -
         row = behind
 
 
-def _states_of(
-    said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints, rejected: NDArray[np.bool_]
-) -> NDArray[np.int8]:
-    """Return the final state of jobs that are over, int8 [job], as a position in `FINAL_STATES`."""
-    success, failed, killed, refused = map(
+def states_of(said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints) -> NDArray[np.int8]:
+    """Return the final state of jobs that ran and are over, int8 [job], as a position in `FINAL_STATES`."""
+    success, failed, killed = map(
         FINAL_STATES.index,
-        (
-            JobState.COMPLETED_SUCCESSFULLY,
-            JobState.COMPLETED_FAILED,
-            JobState.COMPLETED_WALLTIME_REACHED,
-            JobState.REJECTED,
-        ),
+        (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED, JobState.COMPLETED_WALLTIME_REACHED),
     )
     state = np.where(said.code[said.profile[over]] != 0, np.int8(failed), np.int8(success))
     # As the engine has it: the walltime wins a tie.
     with np.errstate(invalid="ignore"):
         state[schedule.start[over] + jobs.walltime[over] <= schedule.end[over] + HALF_TICK] = killed
-    state[rejected] = refused
     return state
 
 

@@ -11,17 +11,17 @@ def why_not(task: Task, few: int) -> str | None:
 
     Args:
         task: what is to be simulated.
-        few: fewer jobs than this are left to Python.
+        few: fewer jobs than this are left to Python, and what else kernels leave out; 0: nothing is.
 
     Raises:
         InputError: something is wrong in the workload.
     """
+    if task.record and few:
+        return "the exchange is recorded with the time of each decision, which kernels do not know (--no-record)"
     return _of_settings(task) or _of_inputs(task, few)
 
 
 def _of_settings(task: Task) -> str | None:
-    if task.record:
-        return "the exchange is recorded, and a kernel exchanges no messages (--no-record)"
     if task.clock != "together":
         return f"kernels hear at once of all that happens at one moment, not as --clock {task.clock} has it"
     if task.simgrid == "always":
@@ -44,6 +44,8 @@ def _of_inputs(task: Task, few: int) -> str | None:
     reason = applies.why_never(task.dispatcher, task.platform.machine)
     if reason is not None:
         return reason
+    if task.record and applies.calls(task.dispatcher):
+        return "the exchange is recorded, and kernels do not tell when the dispatcher asks to be called (--no-record)"
     # They also tell how many there are.
     jobs = task.workload.columns()
     if task.workload.count < few:

@@ -43,5 +43,4 @@ def fair_tree(used: Mapping[Association, float]) -> dict[Association, float]:
 def _levels(used: Mapping[T, float]) -> dict[T, float]:
     """Return share over part of the use for siblings with equal shares; infinite: nothing was used."""
     total = sum(used.values())
-    # Rounded once, so that what is level for whole numbers is level here.
-    return {one: total / (amount * len(used)) if amount else math.inf for one, amount in used.items()}
+    return {one: total / amount / len(used) if amount else math.inf for one, amount in used.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,14 @@ def lines_of(path: Path, name: str) -> Iterable[str]:
 def _lines_in(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
         yield from map(_frame, file)
+
+
+def moments_in(path: Path) -> Iterator[str]:
+    """Yield the times of the messages in a recording of our own, but the last, as decision_times.csv writes them."""
+    begin = b'{"dir": "batsim->sched", "raw": "{\\"now\\":'
+    with path.open("rb") as file:
+        told = (line[len(begin) :] for line in file if line.startswith(begin))
+        yield from (text[: text.index(b",")].decode() for text, _ in pairwise(told))
 
 
 def _frame(line: bytes) -> str:

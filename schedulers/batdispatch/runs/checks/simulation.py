@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,10 @@ import msgspec
 from batdispatch.audit.findings import NETWORK, Findings, Violation, part, short
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.inputs.files import content_digest
-from batdispatch.results.decisions import PLANS
+from batdispatch.results.decisions import PLANS, TIMES
 from batdispatch.results.origins import Origins
 from batdispatch.results.run_files import NAMES, RECORDING
-from batdispatch.runs.checks.lines import KIND, find, first_difference, lines_of
+from batdispatch.runs.checks.lines import KIND, find, first_difference, lines_of, moments_in
 from batdispatch.runs.checks.rerun import conclude, differences, other_reasons, why_doubtful
 from batdispatch.runs.checks.settings import spec_of
 from batdispatch.runs.run import InputFiles, execute
@@ -31,7 +32,8 @@ def simulate_again(
 ) -> str:
     """Simulate a run again, add what comes out otherwise, and return why that cannot be done, or an empty text.
 
-    A run without a recorded exchange is simulated by a kernel if one applies, whatever simulated it.
+    A kernel simulates it if one applies, whatever simulated it. Where a kernel comes to something else than what was
+    recorded, Python says what differs.
 
     Args:
         findings: to add to.
@@ -55,6 +57,9 @@ def simulate_again(
         compiled="auto",
         decision_clock="wall",
     )
+    if here.record and _is_as_in_a_kernel(folder, result, here, origins, scratch, files):
+        conclude(findings, [], "")
+        return ""
     try:
         again = execute(here, scratch, files=files)
         violations = [*_files(folder, scratch), *_facts(result, again, origins, recorded=here.record)]
@@ -63,6 +68,20 @@ def simulate_again(
     doubt = why_doubtful(result, cut_short=bool(again["fallbacks"])) or _other_simgrid(result, again)
     conclude(findings, violations, doubt)
     return ""
+
+
+def _is_as_in_a_kernel(
+    folder: Path, result: Mapping[str, Any], spec: RunSpec, origins: Origins, scratch: Path, files: InputFiles
+) -> bool:
+    """Return whether a kernel simulates a recorded run, and comes to the same, its exchange included."""
+    try:
+        again = execute(msgspec.structs.replace(spec, compiled="always"), scratch, files=files)
+        # It decides as often as in Python, at each message but the last, and takes no time of it.
+        again["decisions"] = {"count": again["performance"]["messages"] - 1}
+        violations = chain(_files(folder, scratch, timed=False), _facts(result, again, origins, recorded=True))
+        return next(violations, None) is None
+    except (BatdispatchError, OSError):
+        return False
 
 
 def _spec_of(result: Mapping[str, Any]) -> RunSpec | str:
@@ -113,10 +132,14 @@ def _timeless(metrics: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metrics.items() if not name.startswith("decisions_")}
 
 
-def _files(folder: Path, again: Path) -> Iterator[Violation]:
-    """Yield the first line of each file that differs."""
+def _files(folder: Path, again: Path, *, timed: bool = True) -> Iterator[Violation]:
+    """Yield the first line of each file that differs; if no decision was timed, the times are those of the messages."""
     for name in NAMES:
         found, expected = find(folder, name), find(again, name)
+        if name == TIMES and found is not None and not timed:
+            lines = chain(["time"], moments_in(again / RECORDING))
+            yield from first_difference(name, lines_of(found, name), lines, "simulated")
+            continue
         if found is None and (expected is None or name in _SPARED):
             continue
         if found is None or expected is None:

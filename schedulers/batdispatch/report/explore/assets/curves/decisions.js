@@ -16,7 +16,6 @@ const common = {
   format: duration,
   marks: durationMarks,
   sparse: true,
-  folded: "decision times",
 };
 
 export const decisionTime = {

@@ -21,5 +21,4 @@ export const gap = {
   range: () => null,
   format: percent,
   sparse: true,
-  folded: "plans",
 };
