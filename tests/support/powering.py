@@ -30,6 +30,7 @@ def stochastic(name: str) -> bool:
 
 
 def run(name: str, options: str, machine: Machine, tasks: list[Task], **others: object) -> Result:
-    engine = EngineOptions(dynamic_jobs=dispatchers.find(name).registers_jobs, energy="exact")
+    registers = dispatchers.find(name).registers_jobs or "states=lower" in options
+    engine = EngineOptions(dynamic_jobs=registers, energy="exact")
     text = f"powered[dispatcher={INSIDE.get(name, name)},{options}]"
     return simulate(machine, tasks, text, engine=engine, **others)  # type: ignore[arg-type]

@@ -106,6 +106,11 @@ class Attempts(Layer):
         super().__init__(options, seed)
         if any(isinstance(inside, Attempts) for inside in chain(self.inner)):
             raise InputError("dispatcher attempts: there are attempts inside it: both would run the same jobs twice")
+        if any(getattr(inside.options, "states", "") == "lower" for inside in chain(self.inner)):
+            raise InputError(
+                f"dispatcher attempts: found {self.options.dispatcher} inside it, expected one without states=lower: "
+                "both would register the same jobs again"
+            )
         self.sequence = make_sequence(self.options.requests)
         #: By id of the attempt that is registered, waits or runs.
         self.courses: dict[str, Course] = {}

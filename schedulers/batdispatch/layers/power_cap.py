@@ -3,9 +3,9 @@
 What hosts burn at any moment is counted as the sum of three:
 
 1. *Rest.* Each host counts, always, with the most that it burns without a job: idle, or asleep.
-2. *Jobs.* A job counts, from its decision to its end, with what its hosts burn beyond that: all that they can, or what
-   a field of the job says. What the cap leaves beyond the rest is a resource that jobs share (`Ledger.cap_power`), so
-   that every dispatcher plans with it.
+2. *Jobs.* A job counts, from its decision to its end, with what its hosts burn beyond that: all that they can at its
+   level of speed (`core.machine.levels`), or what a field of the job says. What the cap leaves beyond the rest is a
+   resource that jobs share (`Ledger.cap_power`), so that every dispatcher plans with it.
 3. *Draw.* A host that falls asleep or wakes up may burn more than that. So much is drawn from the same resource until
    it has switched (`Ledger.draw`). A job takes what it would need if all its hosts had to wake up, and gives the rest
    back as soon as it is started.
@@ -18,15 +18,18 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.levels import levels_of
 from batdispatch.core.machine.machine import POWER, Machine
 from batdispatch.core.machine.power import HostPower
 from batdispatch.core.machine.series import Series
@@ -37,20 +40,23 @@ _MILLI = 1000
 _LARGEST = 2**52
 #: Seconds by which a job may start, switch or end later than it was decided.
 LATE = 1.0
+#: Field of a job that says at which level of speed it runs, see `core.machine.levels`; without it, at the usual one.
+LEVEL = "speed_level"
 
 
 class PowerCap:
     """A cap, and what jobs and hosts count under it. Powers are in mW but where they are said to be watts."""
 
-    def __init__(self, cap: Series, field: str, name: str) -> None:
+    def __init__(self, cap: Series, field: str, name: str, *, slows: bool = False) -> None:
         """Take a cap and the field of a job with the watts of its hosts; empty: all that they can burn.
 
         Args:
             cap: in watts, or in per cent of what all hosts can burn.
             field: as above.
             name: the option's text, which ends with ``%`` in that case.
+            slows: whether jobs may run at other levels of speed than the usual one.
         """
-        self._given, self._field, self._name = cap, field, name
+        self._given, self._field, self._name, self._slows = cap, field, name, slows
         #: Whether it changes over time.
         self.changes = len(set(cap.values)) > 1
         #: (when what it asks for changes, id) of waiting jobs.
@@ -63,6 +69,11 @@ class PowerCap:
             InputError: a host states no watts, or the cap is lower than what all hosts burn at rest.
         """
         self.measure(ledger.machine, sleeps=sleeps)
+        if self._slows and len(self.levels) == 1:
+            raise InputError(
+                "dispatcher powered: found states=lower, but no host computes in a slower power state, expected speeds "
+                "of several (Batsim 4 does not tell them: say --platform)"
+            )
         if sleeps and ledger.states is not None:
             self._delay = ledger.states.longest_wake
         ledger.cap_power(int(self._most) - self._base)
@@ -91,7 +102,10 @@ class PowerCap:
             )
         self._base = base
         compute = hostset.ids(machine.compute)
-        self._per_unit = max(_unit_power(machine, host) for host in compute)
+        self.levels = levels_of(machine)[: None if self._slows else 1]
+        self._per_unit = [
+            max(_unit_power(machine, host, each.states[host]) for host in compute) for each in self.levels
+        ]
         self._least_rest = min(self._at_rest[host] for host in compute)
         self._beyond = [_beyond_rest(power, rest) for power, rest in zip(machine.powers, self._at_rest, strict=True)]
         self._switching = max(self._beyond[host] for host in compute) if sleeps else 0
@@ -106,7 +120,7 @@ class PowerCap:
             InputError: the field that is to say it is no number of watts.
         """
         if not self._field:
-            return job.request.units * self._per_unit
+            return job.request.units * self._per_unit[self.level_of(job)]
         watts = job.extra.get(self._field)
         if isinstance(watts, bool) or not isinstance(watts, int | float) or not 0 <= watts < math.inf:
             raise InputError(
@@ -115,12 +129,43 @@ class PowerCap:
         # On shared nodes it may be alone on none of them: what others leave idle is counted at rest already.
         return max(_milliwatts(watts) - (job.request.units * self._least_rest if not job.request.per_unit else 0), 0)
 
+    def level_of(self, job: Job) -> int:
+        """Return at which level of speed a job runs that was started as it is."""
+        level = job.extra.get(LEVEL, 0)
+        return level if type(level) is int and 0 < level < len(self.levels) else 0
+
+    def _slower(self, ledger: Ledger, job: Job) -> Iterator[Job]:
+        """Yield a waiting job at each level of less power than its own that its queues allow, the fastest first."""
+        own = least = self.level_of(job)
+        for level in range(own + 1, len(self.levels)):
+            if self._per_unit[level] < self._per_unit[least]:
+                least, ratio = level, self.levels[level].ratio / self.levels[own].ratio
+                walltime = job.walltime if job.walltime == math.inf else math.ceil(job.walltime * ratio * 1e3) / 1e3
+                if walltime <= ledger.longest(job):
+                    yield msgspec.structs.replace(job, walltime=walltime, extra={**job.extra, LEVEL: level})
+
     def why_never(self, job: Job, now: float) -> str:
         """Return why a job can never start under the cap from now on, or an empty text."""
         needed = self._base + self.added(job) + self._switch_power(job)
         if self._cap.first_window(self._length(job), needed, now) < math.inf:
             return ""
         return f"needs {needed / _MILLI:g} W with all hosts at rest, for {job.walltime:g} s: the cap never leaves that"
+
+    def possible(self, ledger: Ledger, job: Job) -> Job | None:
+        """Return a waiting job at the fastest level at which it can ever start, or None."""
+        levels = chain((job,), self._slower(ledger, job))
+        return next((each for each in levels if not self.why_never(each, ledger.now)), None)
+
+    def fitting(self, ledger: Ledger, job: Job) -> Job | None:
+        """Return a waiting job that does not fit now at the fastest level at which it does, or None."""
+        asking = (self.asking(each, ledger.now) for each in self._slower(ledger, job))
+        return next((each for each in asking if ledger.fits(each)), None)
+
+    def usual(self, ledger: Ledger, job: Job) -> Job:
+        """Return a waiting job with the walltime that the simulator enforces, at a level at which that is enough."""
+        fields = {name: value for name, value in job.extra.items() if name != LEVEL}
+        usual = msgspec.structs.replace(job, walltime=ledger.enforced(job), extra=fields)
+        return self.asking(self.possible(ledger, usual) or usual, ledger.now)
 
     def why_waits(self, job: Job, now: float, running: Iterable[Job]) -> Reason | None:
         """Return why the cap keeps a job from starting beside those that run; None: it does not."""
@@ -138,20 +183,33 @@ class PowerCap:
     def _switch_power(self, job: Job) -> int:
         return max(job.request.units * self._switching - self.added(job), 0)
 
+    def _spare(self, job: Job) -> int:
+        """Return how much more a job has taken than it burns when its hosts are awake."""
+        return 0 if job.request.power is None else job.request.power[0] - self.added(job)
+
+    def awake(self, job: Job) -> Request:
+        """Return the request of a job with no more power than it burns on hosts that are awake."""
+        return msgspec.structs.replace(job.request, power=(self.added(job), 0))
+
     def _length(self, job: Job) -> float:
         return job.walltime + self._delay + LATE
 
     def shown(self, ledger: Ledger, job: Job) -> Job:
         """Return a waiting job as it asks for power now."""
         now, until = ledger.now, ledger.now + self._length(job)
-        falls = int(self._most - self._cap.least(now, until))
         change = min(self._cap.next_change(now), self._cap.next_change(until) - self._length(job))
         if change < math.inf:
             heapq.heappush(self._changes, (change, job.id))
+        asked = self.asking(job, now)
+        return job if asked is job else ledger.amend(job, request=asked.request)
+
+    def asking(self, job: Job, now: float) -> Job:
+        """Return a job that asks for the power that it needs if it starts now."""
+        falls = int(self._most - self._cap.least(now, now + self._length(job)))
         power = self.added(job) + self._switch_power(job), falls
         if power == job.request.power:
             return job
-        return ledger.amend(job, request=msgspec.structs.replace(job.request, power=power))
+        return msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, power=power))
 
     def refresh(self, ledger: Ledger, turn: Callable[[Job, Job | None], None]) -> None:
         """Show the waiting jobs anew whose demand has changed, and reject those that can never start by now.
@@ -165,12 +223,12 @@ class PowerCap:
             before = ledger.queue.get(job_id)
             if before is None:
                 continue
-            reason = self.why_never(before, ledger.now)
-            if reason:
+            possible = self.possible(ledger, before)
+            if possible is None:
                 turn(before, None)
-                ledger.reject(before, reason)
+                ledger.reject(before, self.why_never(before, ledger.now))
                 continue
-            after = self.shown(ledger, before)
+            after = self.shown(ledger, put(ledger, before, possible))
             if after is not before:
                 turn(before, after)
                 ledger.reconsider()
@@ -194,7 +252,8 @@ class PowerCap:
         if not self._switching or states is None or boots is None:
             return False
         before, alone = ledger.drawn, states.falling | states.rising
-        drawn = -sum(self._switch_power(stay.job) for stay in ledger.running.values())
+        drawn = -sum(self._spare(stay.job) for stay in ledger.running.values())
+        drawn -= sum(self._spare(hold.job) for hold in ledger.holds.values() if hold.job.id not in ledger.running)
         for execute in boots.waiting.values():
             hosts = execute.allocation.mask & states.away
             alone &= ~hosts
@@ -222,6 +281,13 @@ class PowerCap:
         return int(pools[POWER]) - falls
 
 
+def put(ledger: Ledger, job: Job, other: Job) -> Job:
+    """Put a waiting job at another level, or asking for other power, in the place of one, and return it."""
+    if other is job:
+        return job
+    return ledger.amend(job, walltime=other.walltime, request=other.request, extra=other.extra)
+
+
 def _milliwatts(watts: float) -> int:
     # What is exact in mW stays so.
     return math.ceil(min(round(watts * _MILLI, 6), _LARGEST))
@@ -238,8 +304,9 @@ def _beyond_rest(power: HostPower, rest: int) -> int:
     return max(_milliwatts(max(ways, default=0.0)) - rest, 0)
 
 
-def _unit_power(machine: Machine, host: int) -> int:
-    """Return how much more than at rest a host burns at most with one unit of a job."""
+def _unit_power(machine: Machine, host: int, state: int) -> int:
+    """Return how much more than at rest a host burns at most with one unit of a job, in a power state."""
     power = machine.powers[host]
     share = 1.0 if machine.exclusive else 1.0 / power.cores
-    return max(_milliwatts(power.watts(power.usual, share)) - _milliwatts(_rest(power)), 0)
+    most = max(power.watts(state, share), power.watts(state, 0.0))
+    return max(_milliwatts(most) - _milliwatts(_rest(power)), 0)

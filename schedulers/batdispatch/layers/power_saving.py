@@ -27,17 +27,17 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import Dispatcher, create
-from batdispatch.core.line.events import Event, MachinesAvailable, RequestedCall, ResourceStateChanged
+from batdispatch.core.line.events import Event, JobsKilled, MachinesAvailable, RequestedCall, ResourceStateChanged
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
@@ -46,8 +46,9 @@ from batdispatch.core.machine.series import Series
 from batdispatch.layers.base import Layer, chain
 from batdispatch.layers.cheap_hours import CheapHours
 from batdispatch.layers.idle_times import IdleTimes
-from batdispatch.layers.power_cap import PowerCap
+from batdispatch.layers.power_cap import PowerCap, put
 from batdispatch.layers.resizing import Resizing
+from batdispatch.layers.slow_jobs import SlowJobs
 from batdispatch.parts.prediction import Predictions
 from batdispatch.parts.sleep import IdleHosts, make_sleep
 
@@ -68,6 +69,8 @@ class PowerSavingOptions(Options, frozen=True, kw_only=True):
         watts as a series says (`FILE` or `FILE:COLUMN`). `none` (the default): there is no cap.
     watts: Take the watts that all hosts of a job burn from this field of the job. Unless given, a job may burn all that
         its hosts can.
+    states: `usual`: jobs run at the usual speed of their hosts. `lower`: if only the cap keeps the first waiting job
+        from starting, it starts with its hosts in a slower power state, and its walltime becomes longer by as much.
     price: Keep jobs back by this series of what a kilowatt-hour costs, in money, carbon or water (`FILE` or
         `FILE:COLUMN`). `none` (the default): there is no price.
     start: Keep jobs back by this rule (`batdispatch list starts`). It needs a price.
@@ -83,6 +86,7 @@ class PowerSavingOptions(Options, frozen=True, kw_only=True):
     ahead: bool = True
     cap: str = "none"
     watts: str = ""
+    states: Literal["usual", "lower"] = "usual"
     price: str = "none"
     start: str = "cheapest"
     slack: str = "0"
@@ -98,8 +102,9 @@ class PowerSaving(Layer):
     so that its plans count the time that hosts take to wake up. If a host goes away while it wakes up, the job waits
     again in its old place. Where the dispatcher inside says which starts it plans, hosts are woken in time for them.
 
-    With `cap`, power is a resource that jobs share, so that the dispatcher inside plans with it. With `price`, a job
-    that may wait is kept from the dispatcher inside until its start rule shows it.
+    With `cap`, power is a resource that jobs share, so that the dispatcher inside plans with it. With `states=lower`,
+    the first waiting job runs more slowly if only power keeps it waiting. With `price`, a job that may wait is kept
+    from the dispatcher inside until its start rule shows it.
 
     Typical use: to see what letting hosts sleep, a cap or cheap hours would save, and what it would cost in wait.
     Limits: The platform must state watts, and power states to sleep in (`batdispatch platform generate --power`). A
@@ -130,6 +135,7 @@ class PowerSaving(Layer):
         self._sleep = None if self.options.sleep == "none" else make_sleep(self.options.sleep)
         self._price, self._cap = self._read_series()
         self._hours = self._make_hours()
+        self._slow = self._make_slow()
         #: Whether it does anything.
         self._on = self._sleep is not None or self._cap is not None or self._hours is not None
         if self._cap is not None and self.inner.needs_energy:
@@ -138,6 +144,8 @@ class PowerSaving(Layer):
                 "states by itself, expected a dispatcher that does not"
             )
         vars(self)["needs_energy"] = self._on or self.inner.needs_energy
+        if self._slow is not None:
+            vars(self)["registers_jobs"] = vars(self)["reuses_profiles"] = True
         #: Whether something has happened since the last decision that may concern the dispatcher inside.
         self._news = True
         #: When the call comes that was asked for last, s.
@@ -168,7 +176,19 @@ class PowerSaving(Layer):
         if options.cap == "none":
             return price, None
         cap = series[0] if series else Series.constant(watts or 0.0)
-        return price, PowerCap(cap, options.watts, options.cap)
+        return price, PowerCap(cap, options.watts, options.cap, slows=options.states == "lower")
+
+    def _make_slow(self) -> SlowJobs | None:
+        if self.options.states == "usual":
+            return None
+        if self._cap is None:
+            raise InputError("dispatcher powered: found states=lower without a cap, expected cap=WATTS")
+        if self.options.watts:
+            raise InputError(
+                f"dispatcher powered: found states=lower beside watts={self.options.watts}, expected no watts: a field "
+                "does not say what jobs burn in slower power states"
+            )
+        return SlowJobs(self._cap)
 
     def _make_hours(self) -> CheapHours | None:
         options = self.options
@@ -198,11 +218,17 @@ class PowerSaving(Layer):
             keep = self.options.keep
             self._keep = math.ceil(keep * ledger.machine.size) if keep < 1 else int(keep)
         if self._cap is not None:
-            if self._cap.changes and not all(inside.heeds_reservations for inside in chain(self.inner)):
+            changes = f"cap={self.options.cap}, which changes over time" if self._cap.changes else ""
+            changes = changes if self._slow is None else "states=lower"
+            if changes and not all(inside.heeds_reservations for inside in chain(self.inner)):
                 raise InputError(
-                    f"dispatcher powered: found cap={self.options.cap}, which changes over time, around "
-                    f"{self.options.dispatcher}, expected a constant cap: it cannot do with waiting jobs whose demand "
-                    "changes"
+                    f"dispatcher powered: found {changes}, around {self.options.dispatcher}, expected a constant cap "
+                    "and states=usual: it cannot do with waiting jobs whose demand changes"
+                )
+            if self._slow is not None and not ledger.machine.exclusive:
+                raise InputError(
+                    "dispatcher powered: found states=lower on a platform that states what its hosts offer, expected "
+                    "one where jobs take whole hosts: others would be slowed down with a job"
                 )
             assert ledger.states is not None, "wake_for_jobs was called"
             self._cap.begin(ledger, sleeps=self._sleep is not None or bool(ledger.states.asleep))
@@ -213,30 +239,54 @@ class PowerSaving(Layer):
     # ------------------------------------------------------------------ events
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
-        if self._hours is None or not self._hours.keep(ledger, job):
+        stay = None if self._slow is None else self._slow.came(job)
+        if stay is not None:
+            self._go_on(ledger, job, stay)
+        elif self._hours is None or not self._hours.keep(ledger, job):
             self._show(ledger, job)
 
     def _show(self, ledger: Ledger, job: Job) -> None:
         """Let the dispatcher inside see a job, with the power that it asks for."""
         self._news = True
         if self._cap is not None:
-            reason = self._cap.why_never(job, ledger.now)
-            if reason:
-                ledger.reject(job, reason)
+            possible = self._cap.possible(ledger, job)
+            if possible is None:
+                ledger.reject(job, self._cap.why_never(job, ledger.now))
                 return
-            job = self._cap.shown(ledger, job)
+            job = self._cap.shown(ledger, put(ledger, job, possible))
         super().on_submit(ledger, job)
+
+    def _go_on(self, ledger: Ledger, job: Job, stay: Stay) -> None:
+        """Start a job on the hosts of the one that it continues, which was killed as it began."""
+        self._news = True
+        super().on_end(ledger, stay)
+        assert self._cap is not None, "jobs are slowed down under a cap"
+        before = stay.job
+        job = ledger.amend(job, submission=before.submission, rank=stay.rank, request=self._cap.awake(before))
+        if stay.allocation.mask & ledger.unavailable:
+            ledger.release(before.id)
+            self._show(ledger, job)
+            return
+        super().on_submit(ledger, job)
+        if job.id in ledger.queue:
+            place = Place(stay.allocation)
+            self.inner.give_way(ledger, job, place)
+            ledger.start(job, place)
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
         self._booted += stay.start > ledger.now
         if self._cap is not None:
             self._cap.draw(ledger)
         super().on_start(ledger, stay)
+        if self._slow is not None:
+            self._slow.started(ledger, stay)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         self._news = True
         if self._cap is not None:
             self._cap.draw(ledger)
+        if self._slow is not None and self._slow.ended(stay):
+            return
         if self._hours is not None:
             self._hours.predictions.ended(stay, ledger.now)
         super().on_end(ledger, stay)
@@ -247,11 +297,21 @@ class PowerSaving(Layer):
             self._cap.draw(ledger)
             self._cap.look_again(stay.job, ledger.now)
         super().on_called_off(ledger, stay)
+        if self._slow is not None and self._slow.called_off(stay) and stay.job.id in ledger.queue:
+            assert self._cap is not None, "jobs are slowed down under a cap"
+            self._put(ledger, stay.job, self._cap.usual(ledger, stay.job))
+
+    def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
+        super().on_killed(ledger, event)
+        if self._slow is not None:
+            self._slow.register(ledger, event)
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
         if isinstance(event, ResourceStateChanged):
             assert ledger.states is not None or not self._on, "wake_for_jobs was called"
             self._woken |= ledger.states is None or bool(event.hosts.mask & ~ledger.states.away)
+            if self._slow is not None:
+                self._slow.answered(event)
         else:
             self._news |= not isinstance(event, RequestedCall)
         super().on_event(ledger, event)
@@ -269,16 +329,45 @@ class PowerSaving(Layer):
                 self._show(ledger, job)
         if self._cap is not None and self._cap.changes:
             self._cap.refresh(ledger, partial(self._turn, ledger))
+        if self._sleep is None or self._news or self.inner.idle_until(ledger) <= ledger.now:
+            self._news |= self._sleep is not None
+            self._decide_inside(ledger)
+        if self._slow is not None:
+            self._slow.set_hosts(ledger)
         if self._sleep is None:
-            super().decide(ledger)
             self._call(ledger, self._next_moment(ledger))
+            self._news = False
             return
-        if self._news or self.inner.idle_until(ledger) <= ledger.now:
-            self._news = True
-            super().decide(ledger)
         if self._news or self._woken or self._slept or self._wanted or self._left or self._next <= ledger.now:
             self._switch(ledger)
         self._news = self._woken = False
+
+    def _decide_inside(self, ledger: Ledger) -> None:
+        """Let the dispatcher inside decide and, as long as that lets it start, slow down the first waiting job."""
+        super().decide(ledger)
+        if self._slow is None:
+            return
+        while self._news and (slowed := self._slow_first(ledger)):
+            super().decide(ledger)
+            if slowed[1].id not in ledger.queue:
+                continue
+            self._put(ledger, slowed[1], slowed[0])
+            super().decide(ledger)
+            break
+
+    def _slow_first(self, ledger: Ledger) -> tuple[Job, Job] | None:
+        """Show the first waiting job at the fastest level at which it fits, and return it as it was and is; or None."""
+        assert self._cap is not None, "jobs are slowed down under a cap"
+        first = next(iter(self.in_order(ledger, ledger.queue.values())), None)
+        slow = None if first is None or ledger.fits(first) else self._cap.fitting(ledger, first)
+        return None if first is None or slow is None else (first, self._put(ledger, first, slow))
+
+    def _put(self, ledger: Ledger, before: Job, other: Job) -> Job:
+        """Show a waiting job at another level."""
+        after = put(ledger, before, other)
+        self._turn(ledger, before, after)
+        ledger.reconsider()
+        return after
 
     def _turn(self, ledger: Ledger, before: Job, after: Job | None) -> None:
         """Show a waiting job anew that asks for another amount of power; None: it can never start."""
@@ -307,6 +396,8 @@ class PowerSaving(Layer):
         idle = self._idle_hosts(ledger)
         self._idle.see(idle, ledger.now)
         may = self._idle.since(ledger.now) & ~self._wanted & ~ledger.unavailable
+        if self._slow is not None:
+            may &= ~self._slow.unanswered
         chosen = 0
         most = min(may.bit_count(), idle.bit_count() - self._keep)
         if may and most > 0 and self._sleep is not None:
@@ -398,8 +489,13 @@ class PowerSaving(Layer):
         running = [stay.job for stay in ledger.running.values()]
         return self._cap.why_waits(job, ledger.now, [*running, *(other for other, _ in decision.started)])
 
+    def registration_done(self, ledger: Ledger) -> bool:
+        return super().registration_done(ledger) and not self._slow
+
     def report(self) -> dict[str, Any]:
         report = super().report()
+        if self._slow is not None:
+            report["jobs_slowed_down"] = self._slow.count
         if self._hours is not None:
             report["jobs_kept_back"] = self._hours.count
         if self._sleep is None:

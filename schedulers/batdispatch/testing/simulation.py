@@ -144,8 +144,21 @@ def simulate(
     decision_time: DecisionTime = 0.0,
     engine: EngineOptions | None = None,
     delays: Delays | None = None,
+    flops: float = 0.0,
 ) -> Result:
-    """Run tasks through the embedded engine and read its output files."""
+    """Run tasks through the embedded engine and read its output files.
+
+    Args:
+        machine: the machine.
+        tasks: its jobs.
+        dispatcher: with options in brackets, if it is a text.
+        options: further ones.
+        events: hosts that go away and come back.
+        decision_time: simulated seconds that each decision takes.
+        engine: options of the engine.
+        delays: of messages.
+        flops: the speed, in flop/s, at which the tasks compute for as long as they run; 0: they only wait.
+    """
     tasks = sorted(tasks, key=lambda task: (task.submission, task.id))
     workload = Workload(
         path=Path("made.json"),
@@ -162,7 +175,7 @@ def simulate(
             )
             for task in tasks
         ],
-        profiles={f"d{task.runtime}": {"type": "delay", "delay": task.runtime} for task in tasks},
+        profiles={f"d{task.runtime}": _profile(task.runtime, flops) for task in tasks},
     )
     chosen = create(dispatcher, options) if isinstance(dispatcher, str) else dispatcher
     session = Session(chosen, decision_time=decision_time, clock=perf_counter)
@@ -175,6 +188,12 @@ def simulate(
         EmbeddedEngine(machine, workload, outputs, options=engine, external_events=events, delays=delays).run(peer)
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name != "schedule.csv"}
         return Result(_rows(folder), session, files, peer.exchanges)
+
+
+def _profile(runtime: float, flops: float) -> dict[str, Any]:
+    if flops:
+        return {"type": "parallel_homogeneous", "cpu": runtime * flops, "com": 0}
+    return {"type": "delay", "delay": runtime}
 
 
 def _rows(folder: Path) -> dict[str, Row]:

@@ -287,7 +287,7 @@ class Ledger:
                     event.time, f"job {job.id} was reported killed, expected another end: no decision was to kill it"
                 )
         elif state is JobState.COMPLETED_WALLTIME_REACHED:
-            walltime = self._enforced.get(job.id, job.walltime)
+            walltime = self.enforced(job)
             if walltime == math.inf:
                 raise _contradiction(
                     event.time,
@@ -399,6 +399,11 @@ class Ledger:
         del self.running[job.id]
         stay.state, stay.start = JobState.COMPLETED_KILLED, self.now
         self._idle = self._books.give(self._idle, job, stay.allocation)
+        hold = self.holds.pop(job.id, None)
+        if hold is not None:
+            self._drop(hold, own=False)
+        if self.boots is not None:
+            self.boots.killed.discard(job.id)
         self.queue[job.id] = job
         self._sort_queue()
         self._called_off.append(stay)
@@ -565,6 +570,10 @@ class Ledger:
         allocation = self._books.lowest(self._there, job)
         return None if allocation is None else Place(allocation)
 
+    def enforced(self, job: Job) -> float:
+        """Return the walltime of a job that the simulator enforces, whatever it was amended to, in s, or infinity."""
+        return self._enforced.get(job.id, job.walltime)
+
     def held_for(self, job: Job) -> Allocation | None:
         """Return the hosts that are kept for a job because it continues another one, or None."""
         hold = self.holds.get(self.roll.parents.get(job.id, ""))
@@ -724,8 +733,9 @@ class Ledger:
         submission: float | None = None,
         rank: int | None = None,
         request: Request | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> Job:
-        """Put a waiting job with another walltime, submission time, rank or request in its place, and return it.
+        """Put a waiting job with other values of what is given in its place, and return it.
 
         For layers: what is planned with may differ from what the simulator enforces, and a further attempt may keep the
         place in the queue that the job had. The job that was submitted stays as it is.
@@ -741,6 +751,7 @@ class Ledger:
             walltime=job.walltime if walltime is None else walltime,
             submission=job.submission if submission is None else submission,
             request=job.request if request is None else request,
+            extra=job.extra if extra is None else dict(extra),
         )
         self.plain &= changed.request.plain
         self.queue[job.id] = changed

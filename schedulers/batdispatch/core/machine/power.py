@@ -68,6 +68,13 @@ class HostPower(msgspec.Struct, frozen=True, dict=True):
         return self.start if self.start in self.computing else self.computing[0]
 
     @cached_property
+    def slower(self) -> tuple[int, ...]:
+        """The usual state to compute in, then those in which it computes more slowly, the fastest of them first."""
+        speed = self.states[self.usual].speed
+        slower = [state for state in self.computing if 0 < self.states[state].speed < speed]
+        return self.usual, *sorted(slower, key=lambda state: -self.states[state].speed)
+
+    @cached_property
     def deepest(self) -> int | None:
         """The state to sleep in that burns least; None: it cannot sleep."""
         return min(self.sleeps, key=lambda state: self.states[state].idle, default=None)
