@@ -260,3 +260,91 @@ def test_scontrol_is_believed_before_sinfo(tmp_path: Path) -> None:
         "n3": ("core=32 memory=128000", None),
     }
     assert LogOptions().slurm is None
+
+
+LICENSED = HEAD + "|Licenses"
+
+
+def licensed(folder: Path, *jobs: tuple[int, int, str]) -> Path:
+    """Return accounts of jobs of one core on n1 or n2: number, start in hours, licences."""
+    lines = [line(number, "", "n1", start * 3600, cores=1) + f"|{asked}" for number, start, asked in jobs]
+    path = folder / "account.txt"
+    path.write_text("\n".join([LICENSED, *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("column", ["NodeList", "nothing"])
+@pytest.mark.parametrize("units", ["hosts", "cores"])
+def test_licences_are_as_many_as_jobs_held_at_a_time(tmp_path: Path, column: str, units: str) -> None:
+    path = licensed(tmp_path, (1, 0, "matlab:2"), (2, 0, "matlab"), (3, 1, "matlab:2,ansys"), (4, 1, ""))
+    if column == "nothing":
+        path.write_text("\n".join(one.replace("|n1|", "||") for one in path.read_text().splitlines()) + "\n")
+    compare(path, "easy", out=tmp_path / "out", units=units)
+    machine = read_platform(tmp_path / "out" / "input" / "platform.xml").machine
+    assert machine.licences == (("ansys", 1), ("matlab", 3))
+
+
+def test_slurm_says_how_many_licences_there_are(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    path = licensed(tmp_path, (1, 0, "matlab:2"), (2, 0, "ansys:4"), (3, 0, "fluent"))
+    slurm = tmp_path / "slurm"
+    slurm.mkdir()
+    conf = "Licenses=matlab:9,ansys:3\nNodeName=n1 CPUs=8 RealMemory=64000\nPartitionName=all Nodes=n1\n"
+    (slurm / "slurm.conf").write_text(conf)
+    compare(path, "easy", slurm=str(slurm), out=tmp_path / "out")
+    found = dict(read_platform(tmp_path / "out" / "input" / "platform.xml").machine.licences)
+    assert found == {"ansys": 4, "fluent": 1, "matlab": 9}
+    assert any("held 4 licences ansys at a time, of 3: 4 taken" in str(one.message) for one in recwarn)
+    (slurm / "slurm.conf").write_text(conf.replace("matlab:9", "matlab:many"))
+    with pytest.raises(
+        InputError, match=r"slurm.conf: line 1: Licenses is 'matlab:many,ansys:3', expected licences such"
+    ):
+        compare(path, "easy", slurm=str(slurm), out=tmp_path / "wrong")
+    (slurm / "slurm.conf").write_text(conf)
+    (slurm / "licences.txt").write_text("LicenseName=matlab\n    Total=7 Used=2 Free=5 Reserved=0 Remote=no\n")
+    compare(path, "easy", slurm=str(slurm), out=tmp_path / "again")
+    assert dict(read_platform(tmp_path / "again" / "input" / "platform.xml").machine.licences)["matlab"] == 7
+
+
+def test_a_platform_without_the_licences_runs_the_jobs_without_them(tmp_path: Path) -> None:
+    path = licensed(tmp_path, (1, 0, "matlab:2"), (2, 0, "matlab"))
+    platform = tmp_path / "platform.xml"
+    platform.write_bytes(flat(1, capacity="core=8 memory=64000"))
+    (figures,) = compare(path, "easy", platform=platform).figures.values()
+    assert figures["mean_waiting_time"] == 0.0
+    report = read_log(path, machine=read_platform(platform).machine).report
+    assert report.changed["ask for licences that the platform does not state: without these"].count == 2
+
+
+def test_accounts_that_do_not_say_partitions(tmp_path: Path) -> None:
+    path = tmp_path / "account.txt"
+    names = HEAD.replace("Partition|", "")
+    rows = [line(number, "", "n1", 0, cores=1).replace("|ada||", "|ada|") for number in range(3)]
+    path.write_text("\n".join([names, *rows]) + "\n")
+    slurm = tmp_path / "slurm"
+    slurm.mkdir()
+    nodes = "NodeName=n[1-2] CPUs=8 RealMemory=64000\nPartitionName=all Nodes=n1\n"
+    (slurm / "slurm.conf").write_text(nodes)
+    assert mean_wait(path, slurm=str(slurm)) == 0.0
+    (slurm / "slurm.conf").write_text(nodes + "PartitionName=few Nodes=n2\n")
+    with pytest.raises(InputError, match="does not say in which partition jobs ran, and the site has all, few"):
+        mean_wait(path, slurm=str(slurm))
+    assert mean_wait(path, slurm=str(slurm), partitions="ignore") == 0.0
+    swf = tmp_path / "log.swf"
+    swf.write_text("1 0 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n")
+    with pytest.raises(InputError, match=r"--slurm: goes with the accounts of Slurm \(sacct\)"):
+        mean_wait(swf, slurm=str(slurm))
+
+
+def test_runs_of_a_requeued_job_use_their_nodes_and_count_as_one_job(tmp_path: Path) -> None:
+    """The first run lost its node after an hour; the log and each dispatcher know one job of two runs."""
+    lost = line(1, "all", "n1", 0).replace("COMPLETED", "NODE_FAIL")
+    again = line(1, "all", "n1", 7200).replace(str(BEGIN), str(BEGIN + 3600), 1)
+    path = account(tmp_path, lost, again, line(2, "all", "n1", 10800))
+    for requeues, runs in (("last", 2), ("all", 3)):
+        out = tmp_path / requeues
+        found = compare(path, "easy,slurm-backfill", requeues=requeues, with_log=True, overrun="extend", out=out)
+        assert [figures["nb_jobs"] for figures in found.figures.values()] == [2, 2, 2]
+        # The log's machine works for two or three of four hours.
+        assert found.figures["the-log"]["utilisation_core"] == runs / 4
+        assert found.figures["easy"]["makespan"] == 3600 * runs
+        assert found.check(replay="always").violations == []

@@ -36,6 +36,8 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
         is none for SWF, and requested for the others.
     submission: Let a job come when it was submitted, or when it became eligible: once no --begin, hold or dependency
         kept it back (sacct and tables).
+    requeues: Keep the last run of a job that was requeued or preempted or lost a node, or all its runs, as jobs of
+        which each continues the one before (sacct --duplicates).
     think_times: Let a job that names a preceding job come only when that one has ended in the simulation, and its think
         time has passed (SWF).
     keep_clock: Keep the log's clock instead of starting at 0 s.
@@ -58,6 +60,7 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     zero_runtime: Literal["keep", "drop"] = "keep"
     memory: Literal["none", "requested", "used"] | None = None
     submission: Literal["submit", "eligible"] = "submit"
+    requeues: Literal["last", "all"] = "last"
     think_times: bool = False
     keep_clock: bool = False
     slurm: Annotated[str | None, Form("DIR")] = None

@@ -19,7 +19,7 @@ from batdispatch.core.hosts.names import fold
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.features import FEATURES_PROPERTY
-from batdispatch.core.machine.machine import CAPACITY_PROPERTY
+from batdispatch.core.machine.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY
 from batdispatch.core.machine.site import SITE_PROPERTY, Partition, QueuesProperty
 from batdispatch.inputs.queues import queues_text
 from batdispatch.inputs.workloads.model import Workload
@@ -76,6 +76,7 @@ class SiteDraft(msgspec.Struct, frozen=True, kw_only=True):
         inferences: how all this is known.
         warnings: what to doubt, a sentence each.
         exclusive: partitions whose jobs get whole nodes.
+        licences: what exists once for the whole machine.
     """
 
     nodes: Sequence[SiteNode]
@@ -83,22 +84,24 @@ class SiteDraft(msgspec.Struct, frozen=True, kw_only=True):
     inferences: Sequence[Inference] = ()
     warnings: Sequence[str] = ()
     exclusive: frozenset[str] = frozenset()
+    licences: Mapping[str, int] = {}
 
     def platform(self) -> bytes:
         """Return the platform file."""
-        return named_platform(self.nodes, self.queues)
+        return with_licences(named_platform(self.nodes, self.queues), self.licences)
 
 
 # ---------------------------------------------------------------------- from accounts alone
 
 
-def draft_of_use(use: NodeUse, *, shared: bool, partitions: bool = True) -> SiteDraft:
+def draft_of_use(use: NodeUse, *, shared: bool, partitions: bool = True, licences: Mapping[str, int] = {}) -> SiteDraft:
     """Return the machine that jobs of a log were seen to use.
 
     Args:
         use: of the nodes.
         shared: whether jobs share hosts; otherwise hosts have no capacities.
         partitions: whether its partitions are kept.
+        licences: the most that jobs held at a time.
     """
     everywhere = all(use.partition_of(node) for node in range(len(use.names)))
     inferences: list[Inference] = []
@@ -112,9 +115,16 @@ def draft_of_use(use: NodeUse, *, shared: bool, partitions: bool = True) -> Site
     return SiteDraft(
         nodes=sorted(nodes, key=lambda node: node.name),
         queues=queues,
-        inferences=inferences,
+        inferences=[*inferences, *licence_inferences(licences)],
         warnings=unused_together(nodes, use) if shared else (),
+        licences=licences,
     )
+
+
+def licence_inferences(used: Mapping[str, int]) -> list[Inference]:
+    """Return how many licences there are by the most that jobs held at a time."""
+    source = "the most that jobs held at a time (ReqTRES, AllocTRES, Licenses)"
+    return [Inference(f"licence {name}: at least {amount:,}", source, "a guess") for name, amount in used.items()]
 
 
 def _partition(use: NodeUse, name: str, inferences: list[Inference]) -> Partition:
@@ -266,6 +276,18 @@ def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None
 
 
 # ---------------------------------------------------------------------- the file
+
+
+def with_licences(platform: bytes, licences: Mapping[str, int]) -> bytes:
+    """Return a platform file that states licences; without any, it is left as it is."""
+    if not licences:
+        return platform
+    root = etree.fromstring(platform)
+    zone = root.find("zone")
+    assert zone is not None
+    zone.insert(0, etree.Element("prop", id=LICENCES_PROPERTY, value=amounts_text(licences)))
+    etree.indent(root)
+    return etree.tostring(root.getroottree(), xml_declaration=True, encoding="UTF-8")
 
 
 def named_platform(nodes: Sequence[SiteNode], queues: QueuesProperty, links: Links | None = None) -> bytes:

@@ -20,7 +20,15 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import file_digest, write_whole
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.platforms import Platform, read_platform
-from batdispatch.inputs.sites import SiteDraft, check_partitions, draft_of_use, fit_jobs, with_limits_of
+from batdispatch.inputs.sites import (
+    SiteDraft,
+    check_partitions,
+    draft_of_use,
+    fit_jobs,
+    licence_inferences,
+    with_licences,
+    with_limits_of,
+)
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 from batdispatch.inputs.workloads.importers import ImportResult, formats, is_workload, read_log
 from batdispatch.inputs.workloads.logs import UNITS, LogInfo
@@ -191,13 +199,22 @@ class Inputs:
         workload, info = imported.workload, imported.info
         if self._slurm is None:
             return draft_of(workload, imported.report.format, info, partitions=keep)
-        if not info.partitions:
+        if imported.report.format != "sacct":
             raise InputError("goes with the accounts of Slurm (sacct)", source="option --slurm")
         from batdispatch.inputs.slurm.site import draft_of_folder
 
         clock = Clock(time_zone(reading.time_zone) if reading.time_zone else None)
         origin = float(workload.about["origin"]["time_origin"])
-        draft = draft_of_folder(self._slurm, info.use, clock, origin, shared=is_shared(workload))
+        draft = draft_of_folder(
+            self._slurm, info.use, clock, origin, shared=is_shared(workload), licences=info.licences
+        )
+        if keep and not info.partitions and len(draft.queues.partitions) > 1:
+            names = ", ".join(one.name for one in draft.queues.partitions)
+            raise InputError(
+                f"does not say in which partition jobs ran, and the site has {names}: export the column Partition, or "
+                "let all jobs use all nodes (--partitions ignore)",
+                source=str(workload.about["origin"]["log"]),
+            )
         if not keep:
             queues = msgspec.structs.replace(draft.queues, partitions=[])
             return msgspec.structs.replace(draft, queues=queues)
@@ -282,7 +299,10 @@ class SizedPlatform(NamedTuple):
 
 def is_shared(workload: Workload) -> bool:
     """Return whether jobs share hosts."""
-    return not all(is_whole_hosts(job.request) for job in workload.jobs)
+    requests = (job.request for job in workload.jobs)
+    return not all(
+        is_whole_hosts(msgspec.structs.replace(one, licences=()) if one.licences else one) for one in requests
+    )
 
 
 def draft_of(workload: Workload, kind: str, info: LogInfo, *, partitions: bool = True) -> SiteDraft | None:
@@ -296,7 +316,7 @@ def draft_of(workload: Workload, kind: str, info: LogInfo, *, partitions: bool =
     """
     if formats()[kind].machine is not None or not info.use.names or info.use.unread:
         return None
-    return draft_of_use(info.use, shared=is_shared(workload), partitions=partitions)
+    return draft_of_use(info.use, shared=is_shared(workload), partitions=partitions, licences=info.licences)
 
 
 def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None) -> SizedPlatform:
@@ -327,7 +347,9 @@ def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None
     text = " ".join(f"{name}={amount}" for name, amount in capacity.items())
     what = f"{hosts:,} equal hosts" + (f" of {text}" if text else "")
     each = " What each offers is the least with which the jobs can have run." if text else ""
-    return SizedPlatform(flat_platform(hosts, text or None), f"{what}: {why}.{each}")
+    licences = {} if info is None else info.licences
+    content = with_licences(flat_platform(hosts, text or None), licences)
+    return SizedPlatform(content, f"{what}: {why}.{each}", list(map(str, licence_inferences(licences))))
 
 
 def _of_draft(draft: SiteDraft) -> SizedPlatform:

@@ -21,6 +21,8 @@ from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.inputs.workloads.node_use import host_names
 from batdispatch.results.columns import COLUMNS
 from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.lineage import FILE as LINEAGE
+from batdispatch.results.lineage import write_lineage
 from batdispatch.results.rows import write_rows
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import THE_LOG, figures_of
@@ -53,6 +55,8 @@ def write_log_run(imported: ImportResult, platform: Path, out: Path) -> Path:
     if not machine.exclusive:
         units = [(job.id, _text(held), _units(job, len(held))) for job, held in zip(jobs, hosts, strict=True)]
         write_whole(folder / "units.csv", write_rows(("job_id", "allocated_resources", "units"), units))
+    parents = {f"w0!{job.id}": f"w0!{job.parent}" for job in jobs if job.parent}
+    write_lineage(parents, folder / LINEAGE)
     columns = read_columns(folder / "jobs.csv")
     dates = dates_of(workload.about)
     result = {

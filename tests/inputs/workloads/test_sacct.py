@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.importers import guess_format, read_log
@@ -232,6 +233,58 @@ def test_a_requeued_job_is_one_job(tmp_path: Path) -> None:
     assert list(dropped(report).values()) == [2]
 
 
+REQUEUED = (
+    {"State": "PREEMPTED", "ElapsedRaw": "100", "End": "2026-01-05T08:02:40"},
+    {"State": "NODE_FAIL", "Submit": "2026-01-05T08:02:40", "Start": "2026-01-05T09:00:00", "ElapsedRaw": "50"},
+    {"Submit": "2026-01-05T09:00:50", "Start": "2026-01-05T10:00:00", "ElapsedRaw": "700"},
+)
+
+
+def test_all_runs_of_a_requeued_job_continue_one_another(tmp_path: Path) -> None:
+    waiting = {"JobID": "8", "Submit": "2026-01-05T11:00:30", "SubmitLine": "sbatch -d afterok:7 x"}
+    workload, report = imported(tmp_path, REQUEUED[2], REQUEUED[0], waiting, REQUEUED[1], requeues="all")
+    assert [(job.id, job.submission, job.profile, job.parent) for job in workload.jobs] == [
+        ("7", 0, "d100", ""),
+        ("7~2", 0, "d50", "7"),
+        ("7~3", 0, "d700", "7~2"),
+        ("8", 10830, "d3600", ""),
+    ]
+    first, second, third, last = (job.request.dependencies for job in workload.jobs)
+    assert first == second == third == ()
+    assert last == (Dependency("7~3", "afterok"),)
+    assert not report.dropped
+    assert (
+        report.changed["are later runs of requeued jobs: each continues the one before as soon as that is over"].count
+        == 2
+    )
+
+
+def test_a_later_run_stands_alone_where_the_earlier_one_is_dropped(tmp_path: Path) -> None:
+    first = {**REQUEUED[0], "ElapsedRaw": "0", "End": REQUEUED[0]["End"]}
+    workload, report = imported(tmp_path, first, *REQUEUED[1:], requeues="all", zero_runtime="drop")
+    assert [(job.id, job.parent, job.extra.get("parent")) for job in workload.jobs] == [
+        ("7~2", "", None),
+        ("7~3", "7~2", "7~2"),
+    ]
+    assert dropped(report) == {"ran for 0 s": 1}
+
+
+@pytest.mark.parametrize("requeues", ["last", "all"])
+def test_a_resized_job_and_one_queued_again_before_it_started_are_one_job(tmp_path: Path, requeues: str) -> None:
+    small = {"State": "RESIZING", "ElapsedRaw": "100"}
+    large = {"Submit": "2026-01-05T08:02:40", "Start": "2026-01-05T08:02:40", "ElapsedRaw": "50"}
+    waiting = {"JobID": "8", "State": "REQUEUED", "Start": "Unknown", "ElapsedRaw": "0", "NodeList": "None assigned"}
+    again = {"JobID": "8", "Submit": "2026-01-05T08:02:40", "Start": "2026-01-05T08:02:40"}
+    workload, report = imported(tmp_path, small, large, waiting, again, requeues=requeues)
+    assert [(job.id, job.parent) for job in workload.jobs] == [("7", ""), ("8", "")]
+    assert list(dropped(report).values()) == [2]
+
+
+def test_a_job_whose_earlier_runs_are_not_told(tmp_path: Path) -> None:
+    _, report = imported(tmp_path, {"Restarts": "2"}, {"JobID": "8", "Restarts": "0"})
+    assert report.changed["were requeued, and their earlier runs are not told (sacct --duplicates)"].count == 1
+
+
 def test_a_number_that_comes_again_is_another_job(tmp_path: Path) -> None:
     again = {"Submit": "2028-01-05T08:00:00", "Start": "2028-01-05T08:00:00"}
     for state in ("COMPLETED", "NODE_FAIL"):
@@ -250,6 +303,30 @@ def test_accounts_that_overlap(tmp_path: Path) -> None:
     read = read_log(path)
     assert [(job.id, job.profile) for job in read.workload.jobs] == [("7", "d3600"), ("8", "d1000")]
     assert dropped(read.report) == {"records of a job that is told again, as where accounts overlap": 2}
+
+
+@pytest.mark.parametrize(
+    ("columns", "licences"),
+    [
+        ({"ReqTRES": "cpu=4,license/matlab=2,license/ansys@lab=1,node=1"}, {"ansys@lab": 1, "matlab": 2}),
+        ({"AllocTRES": "cpu=4,license/matlab=2,node=1"}, {"matlab": 2}),
+        ({"Licenses": "matlab:2,ansys"}, {"ansys": 1, "matlab": 2}),
+        ({"Licenses": "matlab=3"}, {"matlab": 3}),
+        ({"Licenses": "(null)"}, None),
+        ({"ReqTRES": "cpu=4,node=1"}, None),
+    ],
+)
+@pytest.mark.parametrize("units", ["hosts", "cores"])
+def test_licences(tmp_path: Path, columns: dict[str, str], licences: dict[str, int] | None, units: str) -> None:
+    workload, _ = imported(tmp_path, columns, units=units)
+    (job,) = workload.jobs
+    assert job.extra.get("licences") == licences
+    assert dict(job.request.licences) == (licences or {})
+
+
+def test_wrong_licences_are_refused(tmp_path: Path) -> None:
+    assert "expected licences such as matlab:2" in refusal(tmp_path, text_of({"Licenses": "matlab:two or"}))
+    assert "ReqTRES is 'license/a b=1'" in refusal(tmp_path, text_of({"ReqTRES": "license/a b=1"}))
 
 
 def test_components_are_one_job(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What ``scontrol show node|partition|reservation``, ``sinfo`` and ``sacctmgr show qos`` print.
+"""What ``scontrol show node|partition|reservation|license``, ``sinfo`` and ``sacctmgr show qos`` print.
 
 These are records of settings, as slurm.conf has them.
 
@@ -20,7 +20,7 @@ from batdispatch.inputs.slurm.settings import Setting, Settings
 #: A field of scontrol; its text goes on until the next one, since some texts hold blanks.
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w:/]*)=", re.ASCII)
 #: What the first field of each kind of record is called.
-KINDS = ("NodeName", "PartitionName", "ReservationName")
+KINDS = ("NodeName", "PartitionName", "ReservationName", "LicenseName")
 _NOTHING = frozenset({"", "(null)", "N/A", "n/a", "NONE", "None"})
 #: A column of sinfo -> the field of scontrol with the same.
 _COLUMNS = {
@@ -37,7 +37,7 @@ _COLUMNS = {
 
 
 def is_scontrol(text: str) -> bool:
-    """Return whether a text is what ``scontrol show`` prints of nodes, partitions or reservations."""
+    """Return whether a text is what ``scontrol show`` prints of nodes, partitions, reservations or licences."""
     return text.lstrip().startswith(tuple(f"{kind}=" for kind in KINDS))
 
 

@@ -18,13 +18,14 @@ from batdispatch.core.hosts.names import fold
 from batdispatch.core.machine.machine import WEIGHT_PROPERTY
 from batdispatch.core.machine.site import Partition, PreemptMode, Qos, QueuesProperty, Window
 from batdispatch.inputs.files import read_all
-from batdispatch.inputs.sites import Inference, SiteDraft, SiteNode, amounts_text, unused_together
+from batdispatch.inputs.sites import Inference, SiteDraft, SiteNode, amounts_text, licence_inferences, unused_together
 from batdispatch.inputs.slurm.conf import SlurmConf, read_conf, read_gres_setting
 from batdispatch.inputs.slurm.lines import ConfLines
 from batdispatch.inputs.slurm.records import is_qos, is_scontrol, is_sinfo, qos_records, scontrol_records, sinfo_records
 from batdispatch.inputs.slurm.settings import Setting, Settings
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import NodeUse
+from batdispatch.inputs.workloads.slurm_texts import read_licences
 
 T = TypeVar("T")
 #: Longest file that is read, in bytes.
@@ -34,7 +35,7 @@ _UNSAID: PreemptMode = ""
 CONF, GRES = "slurm.conf", "gres.conf"
 KNOWN_FILES = (
     "expected slurm.conf, gres.conf, or what `scontrol show node`, `scontrol show partition`, `scontrol show "
-    "reservation`, `sinfo` or `sacctmgr --parsable2 show qos` print"
+    "reservation`, `scontrol show license`, `sinfo` or `sacctmgr --parsable2 show qos` print"
 )
 
 
@@ -48,6 +49,7 @@ class SlurmFolder(msgspec.Struct):
         partitions: records of partitions by name, likewise.
         reservations: records.
         qos: records.
+        licences: settings that say how many there are, by name.
         remarks: what is not as it should be, a sentence each.
     """
 
@@ -57,6 +59,7 @@ class SlurmFolder(msgspec.Struct):
     partitions: dict[str, list[Settings]] = {}
     reservations: list[Settings] = []
     qos: list[Settings] = []
+    licences: dict[str, tuple[int, Setting]] = {}
     remarks: list[str] = []
 
     @property
@@ -122,11 +125,17 @@ def _add(found: SlurmFolder, record: Settings) -> None:
     if "reservationname" in record:
         found.reservations.append(record)
         return
+    if "licensename" in record:
+        name = record["licensename"].value
+        found.licences[name] = record["total"].whole() if "total" in record else 1, record["licensename"]
+        return
     kind, into = ("nodename", found.nodes) if "nodename" in record else ("partitionname", found.partitions)
     into.setdefault(record[kind].value, []).append(record)
 
 
 def _add_conf(found: SlurmFolder) -> None:
+    if found.conf is not None and "licenses" in found.conf.general:
+        _add_licences(found, found.conf.general["licenses"])
     for line in () if found.conf is None else found.conf.nodes:
         head = line.head
         told = dict(line.settings) | {"cputot": Setting("CPUs", str(line.cpus), head.source, head.line)}
@@ -135,6 +144,14 @@ def _add_conf(found: SlurmFolder) -> None:
     for partition in () if found.conf is None else found.conf.partitions:
         named = Setting("Nodes", ",".join(partition.nodes), partition.head.source, partition.head.line)
         found.partitions.setdefault(partition.name, []).append({**partition.settings, "nodes": named})
+
+
+def _add_licences(found: SlurmFolder, setting: Setting) -> None:
+    try:
+        amounts = read_licences(setting.value)
+    except ValueError:
+        setting.refuse("licences such as fluent:30,ansys:100")
+    found.licences = {name: (amount, setting) for name, amount in amounts.items()} | found.licences
 
 
 def _add_line(found: SlurmFolder, record: Settings) -> None:
@@ -173,7 +190,15 @@ def _add_devices(found: SlurmFolder, path: Path) -> None:
 # ---------------------------------------------------------------------- what that makes
 
 
-def draft_of_folder(found: SlurmFolder, use: NodeUse, clock: Clock, origin: float, *, shared: bool = True) -> SiteDraft:
+def draft_of_folder(
+    found: SlurmFolder,
+    use: NodeUse,
+    clock: Clock,
+    origin: float,
+    *,
+    shared: bool = True,
+    licences: Mapping[str, int] = {},
+) -> SiteDraft:
     """Return the machine and queues that a folder says.
 
     Args:
@@ -182,6 +207,7 @@ def draft_of_folder(found: SlurmFolder, use: NodeUse, clock: Clock, origin: floa
         clock: of the site, for reservations.
         origin: what this clock shows when simulated time is 0, s.
         shared: whether jobs share hosts.
+        licences: the most that jobs of the accounts held at a time.
 
     Raises:
         InputError: a value cannot be read.
@@ -208,11 +234,19 @@ def draft_of_folder(found: SlurmFolder, use: NodeUse, clock: Clock, origin: floa
     ]
     windows, notes = _windows(found.reservations, clock, origin)
     queues = QueuesProperty(partitions=partitions, qos=list(map(_qos, found.qos)), reservations=windows)
+    said = {name: amount for name, (amount, _) in found.licences.items() if amount}
+    more = {name: used for name, used in licences.items() if used > said.get(name, 0)}
+    warnings += [
+        f"jobs of the log held {used:,} licences {name} at a time, of {said[name]:,}: {used:,} taken"
+        for name, used in more.items()
+        if name in said
+    ]
     return SiteDraft(
         nodes=sorted(nodes, key=lambda node: node.name),
         queues=queues,
-        inferences=_inferences(nodes, found, windows),
+        inferences=[*_inferences(nodes, found, windows), *licence_inferences(more)],
         warnings=[*warnings, *notes, *unused_together(nodes, use)],
+        licences=said | more,
         exclusive=frozenset(
             name for name, told in found.partitions.items() if found.gives_whole_nodes or _is_exclusive(told)
         ),
@@ -353,6 +387,8 @@ def _inferences(nodes: Sequence[SiteNode], found: SlurmFolder, windows: Sequence
         lines.append(Inference(f"partition {name} has {len(told[0]['nodes'].hosts()):,} nodes", _source(told), "sure"))
     for record in found.qos:
         lines.append(Inference(f"QOS {record['name'].value}", "sacctmgr show qos", "sure"))
+    for name, (amount, setting) in found.licences.items():
+        lines.append(Inference(f"licence {name}: {amount:,}", Path(setting.source).name, "sure"))
     for window in windows:
         lines.append(Inference(f"reservation {window.name}", "scontrol show reservation", "sure"))
     return lines

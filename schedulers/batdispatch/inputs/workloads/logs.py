@@ -69,6 +69,8 @@ class LogInfo(msgspec.Struct):
     capacity: dict[str, int] = {}
     #: Most units, and most of each resource, that jobs held at a time; empty: the log does not tell when jobs started.
     peak: dict[str, int] = {}
+    #: Most licences that jobs held at a time, where the log tells who held any.
+    licences: dict[str, int] = {}
     #: How many jobs ran in each partition of the machine; empty: its partitions, if it had any, are not told.
     partitions: dict[str, int] = {}
     #: What each node was used for, where the log tells.
@@ -182,7 +184,9 @@ def assemble(
             report.drop("of users not selected", job.id)
         elif job.units > hostset.MAX_HOST_ID:
             raise InputError(f"{job.units} units", source=str(source), place=f"job {job.id}")
-        elif (runtime := _runtime(job, options, report)) is not None and fits.check(job, report):
+        elif (runtime := _runtime(job, options, report)) is not None and fits.check(
+            _licensed(job, machine, report), report
+        ):
             taken.append((job, runtime))
     seen.clear()
     if selection.dated and not info.dated:
@@ -194,7 +198,7 @@ def assemble(
         del taken[selection.first :]
     if not taken:
         raise InputError(f"no job is left of {report.records:,} records:\n{report.as_text()}", source=str(source))
-    info.peak = _peak(taken)
+    info.peak, info.licences = _peak(taken), _most_licences(taken)
     origin = 0.0 if options.keep_clock else taken[0][0].submission
     if origin < 0 or taken[0][0].submission < 0:
         raise InputError("a job is submitted before time 0", source=str(source), place=f"job {taken[0][0].id}")
@@ -243,6 +247,31 @@ def _peak(taken: list[tuple[LogJob, float]]) -> dict[str, int]:
     # A stable sort keeps ends before starts.
     order = np.argsort(np.concatenate([starts + [runtime for _, runtime in taken], starts]), kind="stable")
     return {name: int(np.cumsum(np.concatenate([-each, each])[order]).max()) for name, each in held.items()}
+
+
+def _most_licences(taken: list[tuple[LogJob, float]]) -> dict[str, int]:
+    """Return the most of each licence that jobs held at a time, or, where starts are unknown, that one of them did."""
+    jobs = [(job, runtime) for job, runtime in taken if "licences" in job.extra]
+    found: dict[str, int] = {}
+    for name in dict.fromkeys(name for job, _ in jobs for name in job.extra["licences"]):
+        amounts = np.array([job.extra["licences"].get(name, 0) for job, _ in jobs], dtype=np.int64)
+        start = np.array([job.start for job, _ in jobs])
+        order = np.argsort(np.concatenate([start + [runtime for _, runtime in jobs], start]), kind="stable")
+        together = int(np.cumsum(np.concatenate([-amounts, amounts])[order]).max())
+        found[name] = int(amounts.max()) if np.isnan(start).any() else together
+    return found
+
+
+def _licensed(job: LogJob, machine: Machine | None, report: ImportReport) -> LogJob:
+    """Return a job without licences that its machine does not state."""
+    asked = job.extra.get("licences", {})
+    there = asked if machine is None else dict(machine.licences)
+    if any(name not in there for name in asked):
+        report.change("ask for licences that the platform does not state: without these", job.id)
+        job.extra["licences"] = {name: amount for name, amount in asked.items() if name in there}
+        if not job.extra["licences"]:
+            del job.extra["licences"]
+    return job
 
 
 def _holds(job: LogJob) -> dict[str, int]:
@@ -322,7 +351,8 @@ def _build(
     names: dict[float, str] = {}
     jobs: list[Job] = []
     succeed = _succeeding(taken, options)
-    there = {job.id for job, _ in taken} if succeed else succeed
+    linked = any(job.dependencies or "parent" in job.extra for job, _ in taken)
+    there = {job.id for job, _ in taken} if linked else succeed
     # A log of a million jobs takes gigabytes as records and as jobs at the same time.
     taken.reverse()
     while taken:
@@ -354,6 +384,8 @@ def _build(
                 report.change("depend on a job that is left out or killed at its walltime: without it", job.id)
             if awaited:
                 extra["dependencies"] = write_dependencies(awaited)
+        if extra.get("parent", "") not in there:
+            extra.pop("parent", None)
         jobs.append(
             Job(
                 id=job.id,
@@ -363,6 +395,7 @@ def _build(
                 walltime=walltime,
                 profile=name,
                 user=users.setdefault(user, user),
+                parent=extra.get("parent", ""),
                 extra=extra,
             )
         )

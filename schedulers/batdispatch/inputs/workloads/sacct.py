@@ -4,8 +4,9 @@ One line a record. ``123`` is a job, ``123_4`` a task of an array, ``123+1`` a c
 what follows a dot (``123.batch``, ``123.0``) is a step, which is no job. A job that was requeued has a record for each
 run (``--duplicates``), and a job number may come again years later.
 
-A job is what its user submitted: the runs of a requeued job are one job, which runs as long as the last of them; the
-components of a heterogeneous job are one job that asks for their sum.
+A job is what its user submitted: the runs of a requeued job are one job, which runs as long as the last of them, or,
+with `requeues`, jobs of which each continues the one before; the components of a heterogeneous job are one job that
+asks for their sum.
 
 References:
     Slurm documentation, sacct(1), https://slurm.schedmd.com/sacct.html.
@@ -75,10 +76,12 @@ class _Jobs:
         self._options, self._report = options, report
         #: Partitions whose jobs have their nodes to themselves.
         self._whole = whole
+        #: Id of the job made of a record, by the record's identity.
+        self._named_runs: dict[int, str] = {}
 
     def jobs(self) -> Iterator[LogJob]:
         """Yield the jobs."""
-        whole = self._joined(self._last_runs())
+        whole = self._joined(self._runs())
         names = self._named(whole)
         for record, name in zip(whole, names, strict=True):
             job = self._job(record, name)
@@ -86,10 +89,10 @@ class _Jobs:
                 job.dependencies = self._dependencies(record, name)
                 yield job
 
-    def _last_runs(self) -> list[Record]:
-        """Return one record a job (or component of one): of a requeued one the last, submitted when the first was.
+    def _runs(self) -> list[Record]:
+        """Return the records that are kept, of a job (or component of one): of a requeued one the last, or all.
 
-        The records of one number are put in the order of their submission.
+        They are submitted when the first one was. The records of one number are put in the order of their submission.
         """
         alike: dict[tuple[str, int], list[Record]] = {}
         for record in self._records:
@@ -101,15 +104,31 @@ class _Jobs:
                 records = list(self._told_once(records))
                 for earlier, later in pairwise(records):
                     if _goes_on(earlier, later):
-                        self._report.drop(
-                            "earlier runs of requeued or resized jobs, of which the last is kept", earlier.job
-                        )
-                        later.submit = min(earlier.submit, later.submit)
-                        later.awaited = later.awaited if later.awaited.jobs else earlier.awaited
+                        if self._continue(earlier, later):
+                            found.append(earlier)
                     else:
                         found.append(earlier)
-            found.append(records[-1])
+            last = records[-1]
+            found.append(last)
+            if last.restarts and len(records) == 1:
+                self._report.change("were requeued, and their earlier runs are not told (sacct --duplicates)", last.job)
         return found
+
+    def _continue(self, earlier: Record, later: Record) -> bool:
+        """Let a run continue an earlier one of the same job, and return whether that one is kept."""
+        keeps = self._options.requeues == "all" and earlier.started and earlier.state != "RESIZING"
+        if keeps and later.started and earlier.component < 0:
+            later.before, later.eligible = earlier, math.nan
+            self._report.change(
+                "are later runs of requeued jobs: each continues the one before as soon as that is over", later.job
+            )
+        else:
+            keeps = False
+            text = "earlier runs of requeued or resized jobs, of which the last is kept (--requeues)"
+            self._report.drop(text, earlier.job)
+            later.awaited = later.awaited if later.awaited.jobs else earlier.awaited
+        later.submit = min(earlier.submit, later.submit)
+        return keeps
 
     def _told_once(self, records: list[Record]) -> Iterator[Record]:
         """Yield records sorted by time without those that tell the same once more, as where accounts overlap."""
@@ -150,9 +169,10 @@ class _Jobs:
         names = []
         for record in records:
             count = times[record.job] = times.get(record.job, 0) + 1
-            if count > 1:
+            if count > 1 and record.before is None:
                 self._report.change("with the number of an earlier job: named with ~2 and so on", record.job)
             names.append(record.job if count == 1 else f"{record.job}~{count}")
+            self._named_runs[id(record)] = names[-1]
         self._learn(records, names)
         return names
 
@@ -192,6 +212,10 @@ class _Jobs:
         )
         extra = record.extra
         extra.update(request)
+        if record.before is not None:
+            extra["parent"] = self._named_runs[id(record.before)]
+        if record.totals.licences:
+            extra["licences"] = record.totals.licences
         if "partition" in extra:
             extra["queue"] = extra["partition"]
         stay = record.stay
@@ -232,7 +256,7 @@ class _Jobs:
 
     def _dependencies(self, record: Record, name: str) -> tuple[Dependency, ...]:
         awaited = record.awaited
-        if awaited is NOTHING_AWAITED:
+        if awaited is NOTHING_AWAITED or record.before is not None:
             return ()
         if awaited.others:
             self._report.change("depend on others in a way that we do not know: that dependency is left out", name)

@@ -30,6 +30,7 @@ from batdispatch.inputs.workloads.slurm_texts import (
     read_count,
     read_dependency,
     read_gres,
+    read_licences,
     read_limit,
     read_memory,
     read_tres,
@@ -37,6 +38,7 @@ from batdispatch.inputs.workloads.slurm_texts import (
 from batdispatch.inputs.workloads.totals import Totals
 
 _JOB = re.compile(r"(\d{1,15})(?:_(?:(\d{1,15})|\[([^\]]{0,9999})\]))?(?:\+(\d{1,9}))?", re.ASCII)
+_NO_LICENCES = frozenset({"", "(null)", "None", "N/A"})
 _NO_TIME = frozenset({"", "Unknown", "None", "N/A"})
 #: Field of a workload -> columns of sacct, the best first.
 _NAMES = {
@@ -49,7 +51,7 @@ _NAMES = {
     "name": ("jobname",),
 }
 _PROPER = "JobID JobIDRaw Submit State Start End Eligible Elapsed ElapsedRaw Timelimit TimelimitRaw NNodes AllocNodes"
-_PROPER += " ReqNodes NCPUS ReqCPUS AllocCPUS ReqTRES AllocTRES ReqMem ReqGRES AllocGRES"
+_PROPER += " ReqNodes NCPUS ReqCPUS AllocCPUS Restarts ReqTRES AllocTRES ReqMem ReqGRES AllocGRES"
 _SPELLING = {name.lower(): name for name in _PROPER.split()}
 
 
@@ -78,6 +80,10 @@ class Record(msgspec.Struct, gc=False):
     extra: dict[str, Any]
     #: None: the record does not tell on which nodes it ran, or it never did.
     stay: Stay | None = None
+    #: How often the job was requeued before; 0: never, or that is not told.
+    restarts: int = 0
+    #: The run that this one continues.
+    before: Record | None = None
 
 
 class RecordReader:
@@ -221,6 +227,7 @@ class RecordReader:
             awaited=awaited,
             extra=extra,
             stay=self._stay(fields, (start, elapsed), totals, extra.get("partition", "")) if started else None,
+            restarts=self._number(fields, "restarts"),
         )
 
     def _constraint(self, fields: list[str]) -> str:
@@ -318,9 +325,18 @@ class RecordReader:
             memory = self._asked_memory(fields, requested, cores, nodes) or allocated.memory
             gres = gres or (allocated.gres if not requested.cores else {})
             least = asked_nodes
-        if started and (requested.licences or allocated.licences):
-            self._report.change("ask for licences, of which the log does not say how many there are: left out", job)
-        return Totals(cores, nodes, least, memory if self._memory else 0, gres)
+        return Totals(cores, nodes, least, memory if self._memory else 0, gres, self._licences(fields))
+
+    def _licences(self, fields: list[str]) -> dict[str, int]:
+        """Return what a job held of what exists once for the whole machine."""
+        found = self._resources(fields, "reqtres").licences or self._resources(fields, "alloctres").licences
+        index = self._at("licenses")
+        if found or index < 0 or fields[index] in _NO_LICENCES:
+            return found
+        try:
+            return read_licences(fields[index])
+        except ValueError:
+            self._refuse("Licenses", fields[index], "licences such as matlab:2,ansys:1")
 
     def _resources(self, fields: list[str], column: str) -> Tres:
         index = self._at(column)

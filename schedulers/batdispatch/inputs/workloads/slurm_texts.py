@@ -23,6 +23,8 @@ _GRES = re.compile(
     re.ASCII,
 )
 
+_LICENCE = re.compile(r"([A-Za-z_][\w@./\-]{0,80})(?:[:=](\w{1,15}))?", re.ASCII)
+
 
 def read_memory(text: str) -> tuple[float, str]:
     """Return MiB, and whether they are of each core (``c``), each node (``n``) or the job (empty).
@@ -64,10 +66,10 @@ class Tres(NamedTuple):
     memory: int
     #: ``gpu`` and other generic resources.
     gres: dict[str, int]
-    licences: bool
+    licences: dict[str, int]
 
 
-NO_TRES = Tres(0, 0, 0, {}, False)
+NO_TRES = Tres(0, 0, 0, {}, {})
 
 
 def read_tres(text: str) -> Tres:
@@ -84,7 +86,7 @@ def read_tres(text: str) -> Tres:
     cores = nodes = memory = 0
     gres: dict[str, int] = {}
     typed: dict[str, int] = {}
-    licences = False
+    licences: dict[str, int] = {}
     for part in text.split(","):
         name, equals, amount = part.partition("=")
         if not equals:
@@ -100,7 +102,7 @@ def read_tres(text: str) -> Tres:
             into = typed if colon else gres
             into[kind] = into.get(kind, 0) + read_count(amount)
         elif name.startswith("license/"):
-            licences = True
+            licences |= read_licences(f"{name[8:]}={amount}")
     found = {name: amount for name, amount in sorted((typed | gres).items()) if amount and name.isidentifier()}
     return Tres(cores, nodes, memory, found, licences)
 
@@ -111,12 +113,26 @@ def read_gres(text: str) -> dict[str, int]:
     Raises:
         ValueError: a part is none of these.
     """
+    return _amounts(text, _GRES)
+
+
+def read_licences(text: str) -> dict[str, int]:
+    """Read ``matlab:2,ansys``, ``matlab@server=2``, as ``--licenses`` and ``Licenses`` of slurm.conf have them.
+
+    Raises:
+        ValueError: a part is none of these.
+    """
+    return _amounts(text, _LICENCE)
+
+
+def _amounts(text: str, form: re.Pattern[str]) -> dict[str, int]:
+    """Return the sums of amounts by name; where none is said, it is 1."""
     found: dict[str, int] = {}
     for part in text.split(","):
-        match = _GRES.fullmatch(part.strip())
+        match = form.fullmatch(part.strip())
         if match is None:
             raise ValueError(text)
-        found[match[1]] = found.get(match[1], 0) + int(match[2] or 1)
+        found[match[1]] = found.get(match[1], 0) + read_count(match[2] or "1")
     return {name: amount for name, amount in sorted(found.items()) if amount}
 
 

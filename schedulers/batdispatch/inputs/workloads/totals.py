@@ -22,6 +22,8 @@ class Totals(msgspec.Struct, gc=False):
     memory: int = 0
     #: Further countable resources such as ``gpu``, by name.
     others: dict[str, int] = {}
+    #: What exists once for the whole machine.
+    licences: dict[str, int] = {}
 
     def add(self, other: Totals) -> None:
         """Add what another part of the same job takes. **This changes the sums.**"""
@@ -29,9 +31,13 @@ class Totals(msgspec.Struct, gc=False):
         self.nodes += other.nodes
         self.least += other.least
         self.memory += other.memory
-        if other.others:
-            names = {*self.others, *other.others}
-            self.others = {name: self.others.get(name, 0) + other.others.get(name, 0) for name in sorted(names)}
+        self.others = _sums(self.others, other.others)
+        self.licences = _sums(self.licences, other.licences)
+
+
+def _sums(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
+    names = sorted({*first, *second}) if second else first
+    return {name: first.get(name, 0) + second.get(name, 0) for name in names}
 
 
 class JobDemand(NamedTuple):
