@@ -296,7 +296,7 @@ def test_slurm_says_how_many_licences_there_are(tmp_path: Path, recwarn: pytest.
     assert any("held 4 licences ansys at a time, of 3: 4 taken" in str(one.message) for one in recwarn)
     (slurm / "slurm.conf").write_text(conf.replace("matlab:9", "matlab:many"))
     with pytest.raises(
-        InputError, match=r"slurm.conf: line 1: Licenses is 'matlab:many,ansys:3', expected licences such"
+        InputError, match=r"slurm.conf, line 1: Licenses is 'matlab:many,ansys:3', expected licences such"
     ):
         compare(path, "easy", slurm=str(slurm), out=tmp_path / "wrong")
     (slurm / "slurm.conf").write_text(conf)
