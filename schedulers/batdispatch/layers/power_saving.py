@@ -150,6 +150,8 @@ class PowerSaving(Layer):
         self._news = True
         #: When the call comes that was asked for last, s.
         self._called = -math.inf
+        #: What the dispatcher inside plans; None: it has not been asked since it decided.
+        self._planned: list[tuple[float, int]] | None = None
         #: When hosts are to be woken next for a start that is planned, s, and the mask of those that are wanted by now.
         self._due, self._wanted = math.inf, 0
         #: Whether hosts went to sleep in the last decision, which may be among those of planned starts.
@@ -331,6 +333,7 @@ class PowerSaving(Layer):
             self._cap.refresh(ledger, partial(self._turn, ledger))
         if self._sleep is None or self._news or self.inner.idle_until(ledger) <= ledger.now:
             self._news |= self._sleep is not None
+            self._planned = None
             self._decide_inside(ledger)
         if self._slow is not None:
             self._slow.set_hosts(ledger)
@@ -400,7 +403,9 @@ class PowerSaving(Layer):
             may &= ~self._slow.unanswered
         chosen = 0
         most = min(may.bit_count(), idle.bit_count() - self._keep)
-        if may and most > 0 and self._sleep is not None:
+        assert self._sleep is not None, "hosts sleep by a rule"
+        asked = not (self._sleep.needs_empty_queue and ledger.queue)
+        if may and most > 0 and asked:
             view = IdleHosts(hosts=may, awake=idle, most=most, ledger=ledger, price=self._price)
             chosen = self._affordable(ledger, self._sleep.choose(view))
             if chosen:
@@ -410,10 +415,11 @@ class PowerSaving(Layer):
                     self._cap.draw(ledger)
                 self._slept = bool(ledger.queue)
                 self._idle.see(idle & ~chosen, ledger.now)
-        self._left, self._next = bool(may & ~chosen), min(self._due, self._idle.next_due(ledger.now))
+        self._left = bool(may & ~chosen)
+        self._next = min(self._due, self._idle.next_due(ledger.now)) if asked else self._due
         if ledger.queue or ledger.running or ledger.blocked or not ledger.static_jobs_done:
             due = min(self._next, self._next_moment(ledger))
-            if may and self._price is not None and self._sleep is not None and self._sleep.needs_price:
+            if may and self._price is not None and self._sleep.needs_price:
                 due = min(due, self._price.next_change(ledger.now))
             self._call(ledger, due)
             # An earlier call may come first: then the next one is to be asked for.
@@ -429,7 +435,9 @@ class PowerSaving(Layer):
         assert boots is not None, "wake_for_jobs was called"
         assert states is not None, "wake_for_jobs was called"
         wanted, next_due, soon = 0, math.inf, now + states.longest_wake
-        for start, hosts in self.inner.planned_starts(ledger):
+        if self._planned is None:
+            self._planned = [*self.inner.planned_starts(ledger)]
+        for start, hosts in self._planned:
             away = hosts & states.away
             if not away:
                 continue

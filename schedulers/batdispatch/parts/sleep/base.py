@@ -43,9 +43,11 @@ class SleepRule(Part, ABC):
 
     Attributes:
         needs_price: whether it looks at the price; it is then asked when that changes, too.
+        needs_empty_queue: whether no host may sleep while a job waits; it is then asked only when none does.
     """
 
     needs_price: ClassVar[bool] = False
+    needs_empty_queue: ClassVar[bool] = False
 
     @abstractmethod
     def choose(self, idle: IdleHosts) -> int:

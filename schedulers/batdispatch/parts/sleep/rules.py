@@ -29,8 +29,10 @@ class Quiet(SleepRule):
     Typical use: on machines with high load, or where hosts take long to wake up.
     """
 
+    needs_empty_queue = True
+
     def choose(self, idle: IdleHosts) -> int:
-        return 0 if idle.ledger.queue else idle.highest(idle.most)
+        return idle.highest(idle.most)
 
 
 class DearOptions(Options, frozen=True, kw_only=True):
