@@ -2,8 +2,8 @@
 
 The truth is a simulation of each log under a dispatcher with a kernel. Moments are drawn evenly over the time of the
 log's second half at which jobs wait, and one waiting job at each of them. As many moments of the first half calibrate;
-behind them, each moment of the second half learns of those before it whose outcome was known by then, as the command
-does of accounts. Rivals: EASY's own plan (all run for their walltimes, nobody comes), the median wait of jobs of like
+behind them, each moment of the second half learns of what showed by then of those before it, as the command does of
+accounts. Rivals: EASY's own plan (all run for their walltimes, nobody comes), the median wait of jobs of like
 size that waited as long already, and the median wait of the last 50 jobs that started. The pinball loss is the mean
 over five levels, in s; a rival that is one number stands for each level.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
 from batdispatch.runs.engines import KernelSimulation
-from batdispatch.runs.eta.calibration import LEVELS, MOMENTS, calibrate, raw_quantiles, residuals_of
+from batdispatch.runs.eta.calibration import INTERVALS, LEVELS, PastMoments, coverage, raw_quantiles
 from batdispatch.runs.eta.futures import Futures
 from batdispatch.runs.eta.queue_moment import History, JobRows, QueueMoment
 from batdispatch.runs.inputs import read_log_as
@@ -93,22 +93,17 @@ def measure(log: Path, dispatcher: str, moments: int, hosts: int | None) -> str:
         own = np.random.default_rng((1, number))
         moment = history.at(at)
         row = int(own.integers(len(moment.waiting.ids)))
-        raw[number] = raw_quantiles(futures.starts(moment, own)[row : row + 1])[0]
+        raw[number] = raw_quantiles(futures.starts(moment, own, row))[0]
         waits[number] = moment.waiting.start[row] - at
         rivals[:, number] = futures.planned(moment)[row], like_jobs(moment, row), last_waits(moment)
     seconds = (time.process_time() - began) / len(times)
-    residuals, known = residuals_of(raw, waits), np.array(times) + waits
-    final = np.empty_like(raw)
-    for number, at in enumerate(times):
-        rows = np.flatnonzero(known[:number] <= at)[-MOMENTS:]
-        final[number] = calibrate(raw[number : number + 1], residuals[rows])[0]
-    tested = slice(moments, None)
-    spans = [(final[tested, low], final[tested, high]) for low, high in ((1, 3), (0, 4))]
-    inside = [np.mean((waits[tested] >= low) & (waits[tested] <= high)) for low, high in spans]
-    width = [np.median(high - low) / 60 for low, high in spans]
-    losses = [pinball(waits[tested], final[tested]), pinball(waits[tested], raw[tested])]
-    losses += [pinball(waits[tested], np.tile(rival[tested, None], len(LEVELS))) for rival in rivals]
-    middles = [float(np.abs(waits[tested] - each[tested]).mean() / 2) for each in (final[:, 2], *rivals)]
+    final = PastMoments(np.array(times), raw, waits).estimates(moments)
+    raw, waits, rivals = raw[moments:], waits[moments:], rivals[:, moments:]
+    inside = [coverage(final, waits, ends) for ends in INTERVALS.values()]
+    width = [np.median(final[:, high] - final[:, low]) / 60 for low, high in INTERVALS.values()]
+    losses = [pinball(waits, final), pinball(waits, raw)]
+    losses += [pinball(waits, np.tile(rival[:, None], len(LEVELS))) for rival in rivals]
+    middles = [float(np.abs(waits - each).mean() / 2) for each in (final[:, 2], *rivals)]
     figures = [f"{share:.3f}" for share in inside] + [f"{value:,.0f}" for value in (*width, *losses, *middles)]
     return " | ".join([f"| {log.name.split('.')[0]}", *figures, f"{1e3 * seconds:.0f} |"])
 

@@ -17,7 +17,16 @@ from typing import NamedTuple
 import numpy as np
 from eta import pinball
 
-from batdispatch.runs.eta.calibration import LEVELS, MOMENTS, calibrate, moments_of, raw_quantiles, residuals_at
+from batdispatch.runs.eta.calibration import (
+    INTERVALS,
+    LEVELS,
+    MOMENTS,
+    ask_at,
+    calibrate,
+    coverage,
+    moments_of,
+    raw_quantiles,
+)
 from batdispatch.runs.eta.futures import Futures
 from batdispatch.runs.eta.queue_moment import History, JobRows
 
@@ -76,13 +85,13 @@ def measure(recordings: Sequence[Recorded], dispatcher: str, count: int) -> str:
         history, begin = after([one for one in recordings if one is not own], own)
         if number not in learned:
             moments = moments_of(history, begin, MOMENTS, 1)
-            learned[number] = residuals_at(history, futures, moments, begin, 1)
+            learned[number] = ask_at(history, futures, moments, begin, 1).residuals(begin)
         now = history.at(begin + moment)
         at = now.waiting.ids.tolist().index(job)
-        raw = raw_quantiles(futures.starts(now, np.random.default_rng((1, row)))[at : at + 1])
+        raw = raw_quantiles(futures.starts(now, np.random.default_rng((1, row)), at))
         quantiles[row] = calibrate(raw, learned[number])[0]
         waits[row], squeue[row] = now.waiting.start[at] - now.now, expected - moment
-    inside = [np.mean((waits >= quantiles[:, a]) & (waits <= quantiles[:, b])) for a, b in ((1, 3), (0, 4))]
+    inside = [coverage(quantiles, waits, ends) for ends in INTERVALS.values()]
     losses = pinball(waits, quantiles), pinball(waits, np.tile(squeue[:, None], len(LEVELS)))
     middle = np.abs(waits - quantiles[:, 2]), np.abs(waits - squeue)
     late = np.mean(squeue > waits)

@@ -34,6 +34,21 @@ def test_without_a_rest_there_is_no_hope() -> None:
     assert (job.id, why) == ("w0!b", "depends on job w0!a, which ended COMPLETED_KILLED")
 
 
+def test_a_delay_counts_from_the_end_of_the_last_segment_and_lets_go_at_that_moment() -> None:
+    roll = Roll()
+    after = [{"job": "a", "delay": 60}]
+    for job in (make_job("w0!a"), make_job("w0!b", dependencies=after)):
+        roll.enter(job)
+    rest = msgspec.structs.replace(make_job("w0!a-rest"), parent="w0!a")
+    roll.register(rest)
+    roll.end("w0!a", JobState.COMPLETED_KILLED, 10.0)
+    roll.enter(rest)
+    roll.end("w0!a-rest", JobState.COMPLETED_SUCCESSFULLY, 50.0)
+    assert roll.due == 110.0
+    assert list(roll.take_ready(109.0)) == []
+    assert [job.id for job in roll.take_ready(110.0)] == ["w0!b"], "not a moment later"
+
+
 def test_who_waits_for_a_job_that_is_continued_loses_hope_when_the_last_segment_fails() -> None:
     roll = Roll()
     for job in (make_job("w0!a"), make_job("w0!b", dependencies=["a"])):

@@ -13,7 +13,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.machine.site import Partition, Qos, QueuesProperty
+from batdispatch.core.machine.site import Partition, Qos, QueuesProperty, Window
 from simulating import Result, Row, Task, simulate
 
 SEVERAL = settings(
@@ -26,9 +26,12 @@ LOW = Partition(name="low", hosts=["n[0-3]"], default=True)
 HIGH = Partition(name="high", hosts=["n[1-3]"], tier=5)
 
 
-def machine(*partitions: Partition, qos: tuple[Qos, ...] = (), cores: int = 0) -> Machine:
-    told = msgspec.json.encode(QueuesProperty(partitions=list(partitions), qos=list(qos))).decode()
-    properties = {"queues": told} | ({"capacity": f"core={cores}"} if cores else {})
+def machine(
+    *partitions: Partition, qos: tuple[Qos, ...] = (), cores: int = 0, windows: tuple[Window, ...] = ()
+) -> Machine:
+    told = QueuesProperty(partitions=list(partitions), qos=list(qos), reservations=list(windows))
+    properties = {"queues": msgspec.json.encode(told).decode(), "licences": "matlab=1"}
+    properties |= {"capacity": f"core={cores}"} if cores else {}
     return Machine([Host(id=number, name=f"n{number}", properties=properties) for number in range(4)])
 
 
@@ -92,6 +95,42 @@ def test_who_may_preempt_goes_before_whom_it_may_preempt() -> None:
     ]
     found = times(run(site, *tasks, preempt="qos"))
     assert found == {"a": (0, 10), "c": (10, 60), "a~1": (60, 160), "b": (160, 260), "d": (260, 270)}
+
+
+@pytest.mark.parametrize("preempt", ["none", "qos", "partition"])
+def test_who_has_a_reservation_goes_before_higher_tiers_but_not_before_who_may_preempt(preempt: str) -> None:
+    """Slurm's sort_job_queue2 asks who may preempt whom, then for reservations, then for tiers."""
+    site = machine(LOW, HIGH, windows=(Window(name="w", start=0, end=1000, hosts=["n0"], accounts=["course"]),))
+    tasks = [
+        task("a", 0, 1, 100, licences={"matlab": 1}),
+        task("high", 1, 1, 10, partition="high", licences={"matlab": 1}),
+        task("first", 2, 1, 10, licences={"matlab": 1}),
+        task("within", 3, 1, 10, reservation="w", account="course", licences={"matlab": 1}),
+    ]
+    found = times(run(site, *tasks, preempt=preempt, preempt_mode="off"))
+    order = sorted(found, key=lambda name: found[name])
+    within = ["high", "within"] if preempt == "partition" else ["within", "high"]
+    assert order == ["a", *within, "first"]
+
+
+def test_a_job_that_waits_for_a_reservation_holds_up_its_reservation_alone() -> None:
+    """Slurm's main loop: no more jobs of this reservation, but others of the partition may start."""
+    site = machine(LOW, windows=(Window(name="w", start=0, end=1000, hosts=["n[0-1]"], accounts=["course"]),))
+    tasks = [
+        task("a", 0, 1, 100, reservation="w", account="course"),
+        task("wide", 1, 2, 10, reservation="w", account="course"),
+        task("small", 2, 1, 10, reservation="w", account="course"),
+        task("other", 3, 1, 10),
+        task("large", 4, 2, 10),
+        task("late", 5, 1, 5),
+    ]
+    found = times(run(site, *tasks, preempt="none", interval="1000", phase="900"))
+    assert found["wide"] == (100, 110)
+    assert found["small"] == (110, 120)
+    assert found["other"] == (3, 13)
+    # A job without one holds up its partition, but no job within the reservation.
+    assert found["large"] == (13, 23)
+    assert found["late"] == (23, 28)
 
 
 def test_small_jobs_are_preempted_rather_and_as_few_as_do() -> None:

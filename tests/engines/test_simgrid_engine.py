@@ -45,6 +45,8 @@ PROFILES: dict[str, dict[str, Any]] = {
     "nothing": {"type": "parallel_homogeneous", "cpu": 0, "com": 0},
     "write": {"type": "parallel_homogeneous_pfs", "bytes_to_read": 0, "bytes_to_write": 1e8, "storage": "disk"},
     "elsewhere": {"type": "parallel_homogeneous_pfs", "bytes_to_read": 1, "bytes_to_write": 1, "storage": "tape"},
+    "next to nothing": {"type": "parallel_homogeneous", "cpu": 1e-320, "com": 1e-310},
+    "endless": {"type": "parallel_homogeneous", "cpu": 1e308, "com": 1e308},
     "delay": {"type": "delay", "delay": 3},
     "steps": {"type": "composed", "repeat": 2, "seq": ["compute", "delay", "exchange"]},
     "bad end": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0, "ret": 3},
@@ -92,6 +94,7 @@ def bench(tmp_path: Path) -> Bench:
         ("compute", 5.0),
         ("exchange", 2.02),
         ("nothing", 0.0),
+        ("next to nothing", 0.0),
         ("write", 4.02),
         ("two", 3.0),
         ("steps", 2 * (5.0 + 3.0 + 2.02)),
@@ -129,6 +132,12 @@ def test_a_walltime_ends_an_activity_and_frees_what_it_held(bench: Bench) -> Non
     assert rows["long"]["execution_time"] == 2.0
     assert rows["next"]["starting_time"] == 2.0
     assert rows["next"]["execution_time"] == pytest.approx(5.0, abs=1e-5)
+
+
+@needs_simgrid
+def test_a_walltime_ends_more_work_than_can_be_added_up(bench: Bench) -> None:
+    rows = bench.run(job("j", "endless", walltime=7.0))
+    assert (rows["j"]["final_state"], rows["j"]["execution_time"]) == ("COMPLETED_WALLTIME_REACHED", 7.0)
 
 
 @needs_simgrid

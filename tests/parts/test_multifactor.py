@@ -1,6 +1,7 @@
 """Slurm's multifactor priority: values worked out by hand from Slurm's documentation."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -269,18 +270,41 @@ def test_fair_tree_ranks_accounts_first_and_users_within_them() -> None:
     assert [one for _, one in fair_tree(level)] == ["a2", "b2", "b1", "a1"]
 
 
-@given(st.dictionaries(st.tuples(st.sampled_from("abc"), st.sampled_from("uvwx")), st.floats(0, 1e9), min_size=1))
-def test_fair_tree_gives_each_user_a_rank(used: dict[tuple[str, str], float]) -> None:
-    factors, count = fair_tree(used), len(used)
-    assert factors.keys() == used.keys()
-    assert max(factors.values()) == 1.0
-    for one, amount in used.items():
-        ahead = sum(factor > factors[one] for factor in factors.values())
-        assert factors[one] == (count - ahead) / count
-        # Whoever used less of the same account goes no later.
-        assert all(
-            factors[other] >= factors[one] for other, less in used.items() if other[0] == one[0] and less < amount
-        )
+def share_over_use(used: int, siblings: list[int]) -> Fraction | float:
+    """Return Slurm's "Level FS", S / U, exactly: equal shares of siblings over the part of their use."""
+    return math.inf if not used else Fraction(1, len(siblings)) / Fraction(used, sum(siblings))
+
+
+def place_in_the_tree(used: dict[tuple[str, str], int], one: tuple[str, str]) -> tuple[Fraction | float, ...]:
+    """Return the levels on the way from the root to a user; who has larger ones, from the root on, goes first."""
+    accounts = {name: sum(amount for (other, _), amount in used.items() if other == name) for name, _ in used}
+    siblings = [amount for (name, _), amount in used.items() if name == one[0]]
+    return share_over_use(accounts[one[0]], list(accounts.values())), share_over_use(used[one], siblings)
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from("abcd"), st.sampled_from("uvwxyz")),
+        st.one_of(st.integers(0, 4), st.integers(0, 60), st.integers(0, 10**9)),
+        min_size=1,
+    )
+)
+def test_fair_tree_is_that_of_a_twin_which_compares_each_pair_of_users(used: dict[tuple[str, str], int]) -> None:
+    """Slurm's page on Fair Tree: a rank over the number of users. Who ties has the same, and accounts that tie merge.
+
+    The twin compares users two by two, with exact fractions, and walks down no tree.
+    """
+    places = {one: place_in_the_tree(used, one) for one in used}
+    for one, factor in fair_tree(used).items():
+        ahead = sum(place > places[one] for place in places.values())
+        assert factor == (len(used) - ahead) / len(used)
+
+
+def test_users_who_are_level_in_fractions_share_a_rank() -> None:
+    """5 of 6 among three users and 3 of 6 among five: 6 / 5 / 3 and 6 / 3 / 5 differ once each is rounded twice."""
+    used = {("a", "u"): 5.0, ("a", "v"): 1.0, ("a", "w"): 0.0}
+    used |= {("b", "u"): 3.0, ("b", "v"): 1.0, ("b", "w"): 1.0, ("b", "x"): 1.0, ("b", "y"): 0.0}
+    assert fair_tree(used)["a", "u"] == fair_tree(used)["b", "u"] == 2 / 8
 
 
 def test_the_fair_tree_of_waiting_and_running_jobs() -> None:

@@ -178,6 +178,10 @@ def test_best_fit_on_shared_nodes_fills_the_fullest_first(sums: str, data: st.Da
         ("contiguous", "0 2-3 5-9", 2, "2-3"),
         ("contiguous", "0 2-3 5-9", 3, "5-7"),
         ("contiguous", "0 2-3 5-9", 6, None),
+        ("consecutive", "0 2-3 5-9", 1, "0"),
+        ("consecutive", "0 2-3 5-9", 3, "5-7"),
+        ("consecutive", "0 2-3 5-9", 6, "0 5-9"),
+        ("consecutive", "0 2-3 5-9", 7, "2-3 5-9"),
     ],
 )
 def test_by_hand(name: str, free: str, units: int, expected: str | None) -> None:
@@ -195,6 +199,10 @@ def test_by_hand(name: str, free: str, units: int, expected: str | None) -> None
         ("contiguous", 4, {1: 4}),
         ("contiguous", 5, {0: 2, 1: 3}),
         ("contiguous", 7, None),
+        ("consecutive", 1, {3: 1}),
+        ("consecutive", 3, {1: 3}),
+        ("consecutive", 5, {0: 2, 1: 3}),
+        ("consecutive", 7, {0: 2, 1: 4, 3: 1}),
     ],
 )
 def test_by_hand_on_shared_nodes(name: str, units: int, expected: dict[int, int] | None) -> None:

@@ -86,3 +86,17 @@ def test_of_many_runs_paper_says_what_it_leaves_out(write_jobs: Callable[..., Pa
             assert left_out.is_visible() is said
             assert shown.locator("#metrics").is_visible() is not said
             assert shown.locator("#overview").is_visible()
+
+
+@needs_browser
+def test_long_names_stand_above_their_bars_and_short_ones_beside_them(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("fcfs", "easy")]
+    for folder in folders:
+        execute(RunSpec(platform=PLATFORM, workload=WORKLOAD, dispatcher=folder.name), folder)
+    runs = read_runs(folders)
+    long = [replace(run, label=f"{run.label}[ordering=multifactor[{'fairshare=1000,' * 8}]]") for run in runs]
+    for few, tall in ((runs, 30), (long, 60)):
+        with opened(render(few, explain=False), tmp_path) as shown:
+            rows = shown.locator(".bars > div:not(.heads)")
+            boxes = [rows.nth(index).bounding_box() for index in range(2)]
+            assert all(box is not None and box["height"] < tall for box in boxes)

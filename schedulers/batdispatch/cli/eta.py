@@ -15,6 +15,7 @@ from batdispatch.inputs.log_options import LogReading
 from batdispatch.runs.eta.options import EtaOptions
 
 if TYPE_CHECKING:
+    from batdispatch.runs.eta.calibration import IntervalRecord
     from batdispatch.runs.eta.estimate import QueueEstimate
 
 
@@ -41,7 +42,8 @@ def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
 
     Futures of the queue are drawn from what jobs of the accounts did, and simulated. The same is done at moments of the
     accounts' past, where it is known what came of it: the intervals are made as wide as they had to be there. With
-    fewer than 50 such moments there are no intervals.
+    fewer than 50 such moments there are no intervals. Nor is what held too rarely of late called one: how often it did
+    is said below the table.
 
     \b
     Examples:
@@ -66,14 +68,15 @@ def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
 def _print(found: QueueEstimate, reasons: bool) -> None:
     from batdispatch.cli.tables import plain, table
     from batdispatch.results.numbers import duration
+    from batdispatch.runs.eta.calibration import INTERVALS
 
-    def span(interval: tuple[float, float] | None) -> str:
-        return "unknown" if interval is None else f"{duration(interval[0])} to {duration(interval[1])}"
+    def span(low: float | None, high: float | None) -> str:
+        return "unknown" if low is None or high is None else f"{duration(low)} to {duration(high)}"
 
     def moment(seconds: float | None) -> str:
         return "never" if seconds is None else duration(seconds)
 
-    headings = ["job", found.unit, "waited", "starts in", "50 %", "90 %", "by walltimes"]
+    headings = ["job", found.unit, "waited", "starts in", *map(_heading, found.records), "by walltimes"]
     rows = [
         (
             one.job,
@@ -81,8 +84,7 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
                 f"{one.units:,}",
                 duration(one.waited),
                 moment(one.median),
-                span(one.interval_50),
-                span(one.interval_90),
+                *(span(*(one.quantiles[end] for end in INTERVALS[record.share])) for record in found.records),
                 moment(one.plan),
             ],
         )
@@ -94,5 +96,20 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         click.echo(plain(table(headings, rows)))
     else:
         click.echo("no job waits")
+    for record in found.records:
+        click.echo(_remark(record))
     for one in found.jobs if reasons else ():
         click.echo(f"{one.job}: {one.reason}")
+
+
+def _heading(record: IntervalRecord) -> str:
+    return f"{100 * record.share:.0f} %" if record.covers else "no interval"
+
+
+def _remark(record: IntervalRecord) -> str:
+    """Say how often an interval held."""
+    share = f"{100 * record.share:.0f} %"
+    if record.held is None:
+        return f"too little is known of the past to tell an interval of {share}"
+    held = f"{100 * record.held:.0f} % of the last {record.count:,} starts of which we know"
+    return f"the interval of {share} held {held}" + ("" if record.covers else ": too few, so it is none")

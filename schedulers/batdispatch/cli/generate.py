@@ -143,13 +143,14 @@ def _finish(
     from batdispatch import __version__
     from batdispatch.inputs.workloads.model import WINDOW_FIELD, WINDOWS_FIELD
     from batdispatch.inputs.workloads.writer import write_workload
+    from batdispatch.results.numbers import count_of
 
     workload = made.workload
     # numpy may change a distribution's draws between versions, so its version belongs to the recipe.
     made_with = {"batdispatch": __version__, "numpy": np.__version__}
     drawn = {} if seed is None else {"seed": seed}
-    counted = {name: value for name, value in workload.about.items() if name in (WINDOW_FIELD, WINDOWS_FIELD)}
-    workload.about = {"origin": {"model": kind, **drawn, **stated, "made_with": made_with}, **counted}
+    windows = {name: value for name, value in workload.about.items() if name in (WINDOW_FIELD, WINDOWS_FIELD)}
+    workload.about = {"origin": {"model": kind, **drawn, **stated, "made_with": made_with}, **windows}
     digest = write_workload(workload, output)
     span = workload.jobs[-1].submission - workload.jobs[0].submission
     load = workload.offered_load()
@@ -167,12 +168,7 @@ def _finish(
         answer(json_text(facts))
     else:
         shown = "" if load is None else f", offered load {load:.3f}"
-        jobs, hosts = _many(len(workload.jobs), "job"), _many(workload.nb_res or 0, "host")
+        jobs, hosts = count_of(len(workload.jobs), "job"), count_of(workload.nb_res or 0, "host")
         when = f"in {span / 86400:.2f} days" if span else "all at once"
         show(f"{kind}: {jobs} {when}, {hosts}{shown}")
         answer(str(output))
-
-
-def _many(count: int, noun: str) -> str:
-    """Return a count with its noun."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -10,13 +10,15 @@ Looking comes before what happens at the moment changes any load.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.machine.power import HostPower
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.machine.host_states import AlikeHosts, HostStates
 
 #: Host ids, int64 [any], or all of them as a slice.
 Hosts = NDArray[np.int64] | slice
@@ -37,65 +39,113 @@ class Meter(Protocol):
     def burnt(self, hosts: Hosts, now: float) -> float:
         """Return the same right after a look at all hosts."""
 
-    def change(self, hosts: Sequence[int], power: HostPower, pstate: int, now: float) -> None:
-        """Let some hosts with the same power states be in another one of them."""
+    def change(self, group: AlikeHosts, hosts: Hosts, now: float, load: float | None) -> None:
+        """Let hosts that are alike be in another power state, the group's.
+
+        Args:
+            group: the hosts.
+            hosts: their ids.
+            now: s.
+            load: flop/s that have run on each of them until now; None: not the same on all.
+        """
 
 
 class OwnMeter:
     """Counts by itself, given the load of each host."""
 
-    def __init__(self, powers: Sequence[HostPower], pstates: Sequence[int], *, exact: bool) -> None:
+    def __init__(self, states: HostStates, *, exact: bool) -> None:
         """Begin at 0 s with idle hosts.
 
         Args:
-            powers: of each host.
-            pstates: the power state of each host.
+            states: power states of the hosts.
             exact: whether to integrate; else to charge as SimGrid does.
         """
         self._exact = exact
-        count = len(powers)
+        count = len(states.powers)
         self._joules = np.zeros(count)
         #: Flop/s that run on each host, its watts, and until when it is charged, s.
         self._load, self._watts, self._until = np.zeros(count), np.zeros(count), np.zeros(count)
-        #: Watts of each host in its power state: without load, with as little as can be, and what a full load adds.
-        self._rest, self._epsilon, self._span = np.zeros(count), np.zeros(count), np.zeros(count)
-        #: Flop/s of all its cores.
-        self._speed = np.zeros(count)
-        for host, (power, pstate) in enumerate(zip(powers, pstates, strict=True)):
-            self._be_in(host, power, pstate)
+        self._passed = np.zeros(count)
+        #: When all hosts were charged, if none was since, s, and their joules then.
+        self._charged, self._sum = math.nan, 0.0
+        #: (number of a power state, flop/s) -> watts.
+        self._known: dict[tuple[int, float], float] = {}
+        #: Number of the first power state of each kind of host.
+        self._first = [0]
+        rows = []
+        for power, _ in states.kinds:
+            # A power state of speed 0 counts as fully loaded.
+            rows += [
+                (idle if speed else full, epsilon, full - epsilon, speed * power.cores or _STANDSTILL)
+                for speed, idle, epsilon, full in power.states
+            ]
+            self._first.append(len(rows))
+        #: Of each power state: watts without load, with as little as can be, and what a full load adds; flop/s of all
+        #: cores.
+        self._rest, self._epsilon, self._span, self._speed = np.array(rows).T.copy()
+        #: Number of the power state of each host.
+        self._state = np.zeros(count, dtype=np.int64)
+        for group in states.alike((1 << count) - 1):
+            self._state[hostset.ids(group.hosts)] = self._number(group)
         self._price(EVERY_HOST)
 
-    def _be_in(self, hosts: int | NDArray[np.int64], power: HostPower, pstate: int) -> None:
-        speed, idle, epsilon, full = power.states[pstate]
-        # A power state of speed 0 counts as fully loaded.
-        self._rest[hosts] = idle if speed else full
-        self._epsilon[hosts], self._span[hosts] = epsilon, full - epsilon
-        self._speed[hosts] = speed * power.cores or _STANDSTILL
+    def _number(self, group: AlikeHosts) -> int:
+        return self._first[group.kind] + group.pstate
 
     def _price(self, hosts: Hosts) -> None:
-        load = self._load[hosts]
-        share = np.minimum(load / self._speed[hosts], 1.0)
-        self._watts[hosts] = np.where(share > 0, self._epsilon[hosts] + share * self._span[hosts], self._rest[hosts])
+        state = self._state[hosts]
+        share = np.minimum(self._load[hosts] / self._speed[state], 1.0)
+        loaded = self._epsilon[state] + share * self._span[state]
+        self._watts[hosts] = np.where(share > 0, loaded, self._rest[state])
 
     def _charge(self, hosts: Hosts, now: float) -> None:
+        if now == self._charged:
+            return
+        self._charged = math.nan
         self._joules[hosts] += self._watts[hosts] * (now - self._until[hosts])
         self._until[hosts] = now
+
+    def _charge_all(self, now: float) -> None:
+        if now == self._charged:
+            return
+        passed = self._passed
+        np.subtract(now, self._until, passed)
+        np.multiply(self._watts, passed, passed)
+        np.add(self._joules, passed, self._joules)
+        self._until.fill(now)
+        self._charged = now
+        self._sum = float(np.add.reduce(self._joules))
 
     def look(self, hosts: Hosts, now: float) -> None:
         self._charge(hosts, now)
 
     def joules(self, hosts: Hosts, now: float) -> float:
+        if hosts is EVERY_HOST:
+            self._charge_all(now)
+            return self._sum
         self._charge(hosts, now)
-        return float(self._joules[hosts].sum())
+        return float(np.add.reduce(self._joules[hosts]))
 
     def burnt(self, hosts: Hosts, now: float) -> float:
-        return float(self._joules[hosts].sum())
+        return float(np.add.reduce(self._joules[hosts]))
 
-    def change(self, hosts: Sequence[int], power: HostPower, pstate: int, now: float) -> None:
-        changed = np.array(hosts)
-        self._charge(changed, now)
-        self._be_in(changed, power, pstate)
-        self._price(changed)
+    def change(self, group: AlikeHosts, hosts: Hosts, now: float, load: float | None) -> None:
+        self._charge(hosts, now)
+        state = self._number(group)
+        self._state[hosts] = state
+        if load is None:
+            self._price(hosts)
+        else:
+            self._watts[hosts] = self._watts_at(state, load)
+
+    def _watts_at(self, state: int, load: float) -> float:
+        """Return what a host burns in a power state of some number under some flop/s, in watts."""
+        known = self._known.get((state, load))
+        if known is None:
+            share = min(load / self._speed[state], 1.0)
+            watts = self._epsilon[state] + share * self._span[state] if share > 0 else self._rest[state]
+            known = self._known[state, load] = float(watts)
+        return known
 
     def load(self, hosts: Hosts, flops: Any, now: float) -> None:
         """Let some flop/s run on hosts from now on: one number, or float64 [host]."""
@@ -103,3 +153,23 @@ class OwnMeter:
             self._charge(hosts, now)
         self._load[hosts] = flops
         self._price(hosts)
+
+    def unload(self, hosts: Hosts, now: float) -> None:
+        """Let nothing run on hosts from now on."""
+        if self._exact:
+            self._charge(hosts, now)
+        self._load[hosts] = 0.0
+        self._watts[hosts] = self._rest[self._state[hosts]]
+
+    def load_alike(self, group: AlikeHosts, hosts: Hosts, flops: float, now: float) -> None:
+        """Let some flop/s run on each host of a group from now on."""
+        if self._exact:
+            self._charge(hosts, now)
+        self._load[hosts] = flops
+        self._watts[hosts] = self._watts_at(self._number(group), flops)
+
+
+def index_of(hosts: Allocation) -> Hosts:
+    """Return the ids of some hosts as an index, as a slice where they are consecutive."""
+    bounds = hosts.bounds
+    return slice(*bounds) if len(bounds) == 2 else np.array(hosts.ids)

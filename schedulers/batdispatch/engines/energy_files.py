@@ -21,6 +21,8 @@ class EnergyFiles:
         self._energy.stream.write(ENERGY_HEADER.encode())
         self._pstates.stream.write(PSTATES_HEADER.encode())
         self._before = (0.0, 0.0)
+        #: The least watts of the row before, and their text.
+        self._least = (math.nan, b"")
 
     def energy(self, time: float, joules: float, kind: str, least: float) -> None:
         """Add a row of consumed_energy.csv.
@@ -32,19 +34,21 @@ class EnergyFiles:
             least: sum of the watts that the hosts burn at the least when they compute.
         """
         since, burnt = self._before
-        mean = (joules - burnt) / (time - since) if time > since else math.nan
-        text = "NA" if math.isnan(mean) else f"{mean:.6f}"
-        self._energy.stream.write(f"{time:.6f},{joules:.6f},{kind},{least:.6f},{text}\n".encode())
+        mean = b"%.6f" % ((joules - burnt) / (time - since)) if time > since else b"NA"
+        if least != self._least[0]:
+            self._least = least, b"%.6f" % least
+        self._energy.stream.write(b"%.6f,%.6f,%b,%b,%b\n" % (time, joules, kind.encode(), self._least[1], mean))
         self._before = time, joules
 
-    def pstates(self, time: float, hosts: int, state: int) -> None:
-        """Add a row of pstate_changes.csv; `hosts` is a mask."""
-        self._pstates.stream.write(f"{time:g},{hostset.to_text(hosts)},{state}\n".encode())
+    def pstates(self, time: float, hosts: str, state: int) -> None:
+        """Add a row of pstate_changes.csv; `hosts` in Batsim's notation."""
+        self._pstates.stream.write(b"%g,%b,%d\n" % (time, hosts.encode(), state))
 
     def begin(self, pstates: Sequence[int]) -> None:
         """Write the power states in which the hosts begin."""
         for state in sorted(set(pstates)):
-            self.pstates(0.0, hostset.mask_of(host for host, at in enumerate(pstates) if at == state), state)
+            hosts = hostset.mask_of(host for host, at in enumerate(pstates) if at == state)
+            self.pstates(0.0, hostset.to_text(hosts), state)
 
     def finish(self) -> None:
         """Give the files their names."""

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.host_states import AlikeHosts
 from batdispatch.core.machine.power import HostPower
 from batdispatch.engines.activities import Activity
-from batdispatch.engines.energy import OwnMeter
+from batdispatch.engines.energy import Hosts, OwnMeter
 from batdispatch.engines.mail import EARLY, Delay
 
 #: Share of a host's speed below which nothing is left of it.
@@ -63,6 +64,24 @@ class _Task:
         self.version = 0
 
 
+class _Switching:
+    """Hosts that compute one flop on one core each to get through a virtual power state; nothing else runs there."""
+
+    __slots__ = ("group", "handle", "hosts", "subject", "version")
+
+    #: Nobody shares its hosts.
+    mask = 0
+
+    def __init__(self, group: AlikeHosts, hosts: Hosts, subject: Any, handle: int) -> None:
+        self.group, self.hosts, self.subject, self.handle = group, hosts, subject, handle
+        self.version = 0
+
+    @property
+    def speed(self) -> float:
+        """Flop/s of a core."""
+        return self.group.power.states[self.group.pstate].speed
+
+
 class FlopsTimer:
     """Times activities that only compute; see `engines.timing.PlatformTimer`."""
 
@@ -70,27 +89,26 @@ class FlopsTimer:
     version = ""
     sends = False
 
-    def __init__(self, powers: Sequence[HostPower], pstates: Sequence[int], meter: OwnMeter) -> None:
+    def __init__(self, powers: Sequence[HostPower], meter: OwnMeter) -> None:
         """Begin at 0 s.
 
         Args:
             powers: of each host.
-            pstates: the power state of each host.
             meter: is told the load of each host.
         """
         self._powers, self._meter = powers, meter
-        self._speed = np.array([power.states[at].speed for power, at in zip(powers, pstates, strict=True)])
+        self._speed = np.array([power.states[power.start].speed for power in powers])
         self._size = np.array([power.cores for power in powers])
         #: Number of tasks on each host.
         self._tasks_on = np.zeros(len(powers), dtype=np.int64)
-        self._tasks: dict[int, _Task] = {}
+        self._tasks: dict[int, _Task | _Switching] = {}
         #: (end, handle, version of the task).
         self._ends: list[tuple[float, int, int]] = []
         self._count = 0
         self.clock = 0.0
         # What changed at this very moment: loads follow before time passes, as in SimGrid.
-        self._left: list[NDArray[np.int64]] = []
-        self._fresh: list[_Task] = []
+        self._left: list[Hosts] = []
+        self._fresh: list[_Task | _Switching] = []
         self._shaken = 0
 
     @property
@@ -121,35 +139,42 @@ class FlopsTimer:
         self._tasks_on[task.hosts] += 1
         return self._count
 
-    def set_pstates(self, hosts: Sequence[int], pstate: int, now: float) -> None:
-        """Let hosts that are alike have the speed of another power state from now on."""
+    def switch(self, group: AlikeHosts, hosts: Hosts, subject: Any, now: float) -> None:
+        """Let hosts go through a virtual power state, which they have been set to, on behalf of `subject`."""
         self.clock = max(self.clock, now)
-        self._speed[hosts] = self._powers[hosts[0]].states[pstate].speed
-        busy = self._tasks_on[hosts]
-        if busy.any():
-            self._shaken |= hostset.mask_of(host for host, tasks in zip(hosts, busy.tolist(), strict=True) if tasks)
+        self._count += 1
+        switching = self._tasks[self._count] = _Switching(group, hosts, subject, self._count)
+        self._fresh.append(switching)
+
+    def set_pstates(self, group: AlikeHosts, hosts: Hosts, now: float) -> None:
+        """Let hosts that are alike have the speed of another power state, the group's, from now on."""
+        self.clock = max(self.clock, now)
+        self._speed[hosts] = group.power.states[group.pstate].speed
+        if np.count_nonzero(self._tasks_on[hosts]):
+            self._shaken |= hostset.mask_of(host for host in hostset.ids(group.hosts) if self._tasks_on[host])
 
     def joules(self, host: int, now: float) -> float:
         return self._meter.joules(np.array([host]), now)
 
     def cancel(self, handle: int) -> float:
         task = self._tasks.get(handle)
-        if task is None:
+        if task is None or isinstance(task, _Switching):
             return 1.0
         self._leave(task)
         return min(max(1.0 - task.left + task.rate * (self.clock - task.since), 0.0), 1.0)
 
-    def _leave(self, task: _Task) -> None:
+    def _leave(self, task: _Task | _Switching) -> None:
         del self._tasks[task.handle]
-        self._tasks_on[task.hosts] -= 1
-        if self._tasks_on[task.hosts].any():
-            self._shaken |= task.mask
+        if isinstance(task, _Task):
+            self._tasks_on[task.hosts] -= 1
+            if self._tasks_on[task.hosts].any():
+                self._shaken |= task.mask
         self._left.append(task.hosts)
 
     def advance(self, until: float) -> list[Any]:
         self._settle()
         ends = self._ends
-        ended: list[_Task] = []
+        ended: list[_Task | _Switching] = []
         while ends and ends[0][0] <= (self.clock + EARLY if ended else until):
             end, handle, version = heapq.heappop(ends)
             task = self._tasks.get(handle)
@@ -169,10 +194,14 @@ class FlopsTimer:
     def _settle(self) -> None:
         """Let loads and rates follow what changed at this moment."""
         for hosts in self._left:
-            self._meter.load(hosts, 0.0, self.clock)
+            self._meter.unload(hosts, self.clock)
         self._left.clear()
         for task in self._fresh:
-            if task.handle in self._tasks:
+            if isinstance(task, _Switching):
+                task.version = 1
+                heapq.heappush(self._ends, (self.clock + 1 / task.speed, task.handle, 1))
+                self._meter.load_alike(task.group, task.hosts, task.speed, self.clock)
+            elif task.handle in self._tasks:
                 self._go(task, min(self._bound(task), self._alone(task)))
                 self._meter.load(task.hosts, task.flops * task.rate, self.clock)
         self._fresh.clear()
@@ -193,7 +222,11 @@ class FlopsTimer:
         found: dict[int, _Task] = {}
         grown = True
         while grown:
-            more = [task for task in self._tasks.values() if task.mask & self._shaken and task.handle not in found]
+            more = [
+                task
+                for task in self._tasks.values()
+                if task.mask & self._shaken and task.handle not in found and isinstance(task, _Task)
+            ]
             for task in more:
                 found[task.handle] = task
                 self._shaken |= task.mask

@@ -291,7 +291,7 @@ class Outputs:
 
     def power_states(self, time: float, hosts: tuple[int, ...]) -> None:
         """Add how many hosts sleep, switch on, switch off, idle and compute from `time` on."""
-        self._states.write(f"{time:.9g},{','.join(map(str, hosts))}\n".encode())
+        self._states.write(b"%.9g,%d,%d,%d,%d,%d\n" % (time, *hosts))
 
     def _flush_states(self) -> None:
         if self._changes:

@@ -17,11 +17,11 @@ import numpy as np
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.hosts.hostruns import Bounds
 from batdispatch.core.line import events as e
-from batdispatch.core.machine.host_states import HostStates
+from batdispatch.core.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.activities import Activity
 from batdispatch.engines.choices import CountEnergy
-from batdispatch.engines.energy import EVERY_HOST, Hosts, Meter, OwnMeter
+from batdispatch.engines.energy import EVERY_HOST, Hosts, Meter, OwnMeter, index_of
 from batdispatch.engines.energy_files import EnergyFiles
 from batdispatch.engines.flops_timer import FlopsTimer
 from batdispatch.engines.mail import Mail
@@ -66,12 +66,12 @@ class Request:
 
 
 class Switch:
-    """Hosts that switch together; the subject of their activity."""
+    """Hosts that are alike and switch together; the subject of their activity."""
 
-    __slots__ = ("due", "hosts", "request")
+    __slots__ = ("due", "group", "hosts", "index", "request")
 
-    def __init__(self, hosts: list[int], request: Request) -> None:
-        self.hosts, self.request = hosts, request
+    def __init__(self, group: AlikeHosts, hosts: Allocation, index: Hosts, request: Request) -> None:
+        self.group, self.hosts, self.index, self.request = group, hosts, index, request
         self.due = math.inf
 
 
@@ -103,15 +103,14 @@ class Power:
         #: J at the first submission and at the last end.
         self.span: tuple[float, float] | None = None
         #: Watts that the hosts burn at the least when they compute.
-        self._epsilon = [power.states[at].epsilon for power, at in zip(states.powers, states.pstates, strict=True)]
-        self._least = sum(self._epsilon)
-        files.begin(states.pstates)
+        self._least = sum(power.states[power.start].epsilon for power in states.powers)
+        files.begin([power.start for power in states.powers])
 
     def begin_simulation(self) -> None:
         """Let the timer know the power states in which hosts begin; SimGrid's plug-in takes all of them for 0 else."""
-        for host, pstate in enumerate(self.states.pstates):
-            if pstate:
-                self._timer.set_pstates([host], pstate, 0.0)
+        for group in self.states.alike((1 << len(self.states.powers)) - 1):
+            if group.pstate:
+                self._timer.set_pstates(group, index_of(Allocation(group.hosts)), 0.0)
 
     # ------------------------------------------------------------------ jobs
 
@@ -125,14 +124,14 @@ class Power:
         """Write that a job starts."""
         assert record.allocation is not None
         self._row("s", now)
-        record.joules = self._meter.burnt(_ids(record.allocation), now)
+        record.joules = self._meter.burnt(index_of(record.allocation), now)
 
     def end(self, record: Record, now: float) -> float:
         """Write that a job ends, and return the joules of its hosts while it ran."""
         assert record.allocation is not None
         total = self._row("e", now)
         self.span = (0.0 if self.span is None else self.span[0]), total
-        return self._meter.burnt(_ids(record.allocation), now) - record.joules
+        return self._meter.burnt(index_of(record.allocation), now) - record.joules
 
     def phase_ends(self, record: Record, now: float) -> None:
         """Look where Batsim looks when a delay of a job ends; whoever times an activity looks where that ends."""
@@ -150,40 +149,53 @@ class Power:
         if not self._is_one_row(world, request):
             power = self.states.powers[hosts.bounds[0]]
             kind = _COMPUTE if target in power.computing else _SLEEP if target in power.sleeps else _OTHER
-            self._files.pstates(now, hosts.mask, kind)
+            self._files.pstates(now, str(hosts), kind)
         self.switches[0] += 1
         self.switches[1] += hosts.size
         for group in self._alike(world, hosts):
-            virtual = self.states.begin(group, target)
-            self._change(group, now)
-            if virtual is None:
-                request.left -= len(group)
-            else:
-                self.switching += len(group)
-                self._timer.start(Activity(tuple(group), np.ones(len(group)), None), Switch(group, request), now)
+            self._begin_switch(world, group, target, request)
         self._enter_states(world, hosts)
         if not self._is_one_row(world, request):
             world.note_states(())
         if not request.left:
             self._reached(world, request)
 
-    def _alike(self, world: Surroundings, hosts: Allocation) -> list[list[int]]:
+    def _begin_switch(self, world: Surroundings, group: AlikeHosts, target: int, request: Request) -> None:
+        """Let hosts that are alike go to a power state, at once or through a virtual one."""
+        now, timer = world.now, self._timer
+        hosts = request.hosts if group.hosts == request.hosts.mask else Allocation(group.hosts)
+        index = index_of(hosts)
+        virtual = self.states.begin(group, target)
+        if virtual is None:
+            self._change(group, index, target, None, now)
+            request.left -= hosts.size
+            return
+        passed = self._change(group, index, virtual, 0.0, now)
+        self.switching += hosts.size
+        switch = Switch(passed, hosts, index, request)
+        if isinstance(timer, FlopsTimer):
+            timer.switch(passed, index, switch, now)
+        else:
+            timer.start(Activity(tuple(hosts.ids), np.ones(hosts.size), None), switch, now)
+
+    def _alike(self, world: Surroundings, hosts: Allocation) -> list[AlikeHosts]:
         """Return the hosts in groups that switch as one: each by itself if it sends word of it."""
         if world.mail is not None or not isinstance(self._timer, FlopsTimer):
-            return [[host] for host in hosts.ids]
-        return self.states.alike(hosts.ids)
+            return [group for host in hosts.ids for group in self.states.alike(1 << host)]
+        return self.states.alike(hosts.mask)
 
     def switched(self, world: Surroundings, switch: Switch) -> None:
         """Let hosts be in their new power state, and say so."""
-        self.states.end(switch.hosts)
-        self._change(switch.hosts, world.now)
-        self._enter_states(world, Allocation.of(switch.hosts))
-        world.post(switch.hosts[0], lambda: self._arrived(world, switch))
+        group, request = switch.group, switch.request
+        self.states.end(group.hosts)
+        self._change(group, switch.index, int(request.state), group.power.states[group.pstate].speed, world.now)
+        self._enter_states(world, switch.hosts)
+        world.post(switch.hosts.bounds[0], lambda: self._arrived(world, switch))
 
     def _arrived(self, world: Surroundings, switch: Switch) -> None:
         request = switch.request
-        self.switching -= len(switch.hosts)
-        request.left -= len(switch.hosts)
+        self.switching -= switch.hosts.size
+        request.left -= switch.hosts.size
         if not request.left:
             world.note_states(())
             self._reached(world, request)
@@ -192,7 +204,7 @@ class Power:
         now = world.now
         if not self._is_one_row(world, request):
             self._row("p", now)
-        self._files.pstates(now, request.hosts.mask, int(request.state))
+        self._files.pstates(now, str(request.hosts), int(request.state))
         world.told.append(e.ResourceStateChanged(now, request.hosts, request.state, request.switched))
 
     @staticmethod
@@ -200,15 +212,16 @@ class Power:
         """Return whether decision and arrival are one row: for a change among states to compute in of Batsim 5."""
         return world.options.turns_hosts and not request.switched
 
-    def _change(self, hosts: list[int], now: float) -> None:
-        """Let hosts that are alike be in the power state that the table says by now."""
-        power, pstate = self.states.powers[hosts[0]], self.states.pstates[hosts[0]]
-        self._meter.change(hosts, power, pstate, now)
-        self._timer.set_pstates(hosts, pstate, now)
-        epsilon = power.states[pstate].epsilon
-        for host in hosts:
-            self._least += epsilon - self._epsilon[host]
-            self._epsilon[host] = epsilon
+    def _change(self, group: AlikeHosts, hosts: Hosts, pstate: int, load: float | None, now: float) -> AlikeHosts:
+        """Let hosts that are alike be in another power state, and return them so; for `load` see `Meter.change`."""
+        kind, power, before, mask = group
+        changed = AlikeHosts(kind, power, pstate, mask)
+        self._meter.change(changed, hosts, now, load)
+        self._timer.set_pstates(changed, hosts, now)
+        # Batsim adds host by host, which the last digits tell.
+        for _ in range(mask.bit_count()):
+            self._least += power.states[pstate].epsilon - power.states[before].epsilon
+        return changed
 
     def _enter_states(self, world: Surroundings, hosts: Allocation) -> None:
         self.times.change(world.now, self._slept, self.states.rising, self.states.falling)
@@ -292,15 +305,10 @@ def power_of(
     states = HostStates(machine)
     meter: Meter
     if timer is None:
-        meter = own = OwnMeter(states.powers, states.pstates, exact=count == "exact")
-        timer = FlopsTimer(states.powers, states.pstates, own)
+        meter = own = OwnMeter(states, exact=count == "exact")
+        timer = FlopsTimer(states.powers, own)
     else:
         from batdispatch.engines.simgrid_meter import SimGridMeter
 
         meter = SimGridMeter(timer, len(machine.hosts))
     return Power(machine, states, meter, timer, EnergyFiles(folder)), timer
-
-
-def _ids(allocation: Allocation) -> Hosts:
-    bounds = allocation.bounds
-    return slice(*bounds) if len(bounds) == 2 else np.array(allocation.ids)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from batdispatch.core.machine.power import HostPower
+from batdispatch.core.machine.host_states import AlikeHosts
 from batdispatch.engines.energy import Hosts
 from batdispatch.engines.timing import PlatformTimer
 
@@ -27,5 +25,5 @@ class SimGridMeter:
     def burnt(self, hosts: Hosts, now: float) -> float:
         return self.joules(hosts, now)
 
-    def change(self, hosts: Sequence[int], power: HostPower, pstate: int, now: float) -> None:
+    def change(self, group: AlikeHosts, hosts: Hosts, now: float, load: float | None) -> None:
         """The timer sets the power state, and SimGrid hears of it."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.host_states import AlikeHosts
 from batdispatch.engines.activities import Activity
+from batdispatch.engines.energy import Hosts
 from batdispatch.engines.mail import Delay
 from batdispatch.engines.simgrid_library import SimGrid, find_simgrid, how_to_install
 from batdispatch.inputs.platforms import Platform
@@ -19,6 +23,9 @@ from batdispatch.inputs.platforms.simgrid_form import readable
 
 #: Seconds below which the engine's clock and SimGrid's are the same: where it counts microseconds, and with messages.
 _TICK, _INSTANT = 1e-6, 5e-11
+#: Flops or bytes below which an activity has no work, and above which it never ends. SimGrid divides speeds by these
+#: numbers and adds them up; if that overflows, it waits for ever.
+_NOTHING, _ENDLESS = 1e-250, 1e250
 
 _started = False
 
@@ -100,8 +107,8 @@ class SimGridTimer:
     def start(self, activity: Activity, subject: Any, now: float) -> int:
         """Start an activity at `now` on behalf of `subject` and return its handle."""
         self._reach(now)
-        flops = np.ascontiguousarray(activity.flops, dtype=np.float64)
-        traffic = None if activity.traffic is None else np.ascontiguousarray(activity.traffic, dtype=np.float64)
+        flops = _amounts(activity.flops)
+        traffic = None if activity.traffic is None else _amounts(activity.traffic)
         hosts = [self._hosts[host] for host in activity.hosts]
         task = self._simgrid.start(hosts, flops.ctypes.data, None if traffic is None else traffic.ctypes.data)
         self._count += 1
@@ -115,11 +122,11 @@ class SimGridTimer:
             self._simgrid.sleep(now - self.clock)
             self.clock = self._simgrid.clock()
 
-    def set_pstates(self, hosts: Sequence[int], pstate: int, now: float) -> None:
-        """Let a host have the speed and the watts of another power state from now on."""
+    def set_pstates(self, group: AlikeHosts, hosts: Hosts, now: float) -> None:
+        """Let hosts have the speed and the watts of another power state, the group's, from now on."""
         self._reach(now)
-        for host in hosts:
-            self._simgrid.set_pstate(self._hosts[host], pstate)
+        for host in hostset.ids(group.hosts):
+            self._simgrid.set_pstate(self._hosts[host], group.pstate)
 
     def joules(self, host: int, now: float) -> float:
         """Return what a host has burnt, as SimGrid charges it."""
@@ -152,3 +159,9 @@ class SimGridTimer:
             found = simgrid.first(list(running), None)
         self.clock = simgrid.clock()
         return ended
+
+
+def _amounts(of_activity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return an activity's flops or bytes as SimGrid takes them."""
+    amounts = np.ascontiguousarray(of_activity, dtype=np.float64)
+    return np.where(amounts < _NOTHING, 0.0, np.minimum(amounts, _ENDLESS))

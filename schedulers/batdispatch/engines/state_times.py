@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.engines.energy import index_of
 
 #: In the order in which masks are given.
 STATES = ("sleeping", "switching_on", "switching_off")
@@ -21,11 +22,15 @@ class StateTimes:
 
     def change(self, now: float, *masks: int) -> None:
         """Note which hosts are in which of `STATES` from now on."""
+        if masks == self._masks:
+            return
         for name, old, new in zip(STATES, self._masks, masks, strict=True):
-            if old & ~new:
-                left = hostset.ids(old & ~new)
-                self.seconds[name] += now * len(left) - float(self._since[left].sum())
+            left = old & ~new
+            if left:
+                since = self._since[index_of(Allocation(left))]
+                self.seconds[name] += now * len(since) - float(np.add.reduce(since))
         for old, new in zip(self._masks, masks, strict=True):
-            if new & ~old:
-                self._since[hostset.ids(new & ~old)] = now
+            come = new & ~old
+            if come:
+                self._since[index_of(Allocation(come))] = now
         self._masks = masks

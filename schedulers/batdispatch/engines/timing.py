@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Protocol
 
+from batdispatch.core.machine.host_states import AlikeHosts
 from batdispatch.engines.activities import Activity
+from batdispatch.engines.energy import Hosts
 from batdispatch.engines.mail import Delay
 
 
@@ -41,8 +43,8 @@ class PlatformTimer(Protocol):
     def advance(self, until: float) -> list[Any]:
         """Let time pass until something ends, at most until `until`; return the subjects of what ended."""
 
-    def set_pstates(self, hosts: Sequence[int], pstate: int, now: float) -> None:
-        """Let hosts that are alike have the speed of another power state from now on."""
+    def set_pstates(self, group: AlikeHosts, hosts: Hosts, now: float) -> None:
+        """Let hosts that are alike have the speed of another power state, the group's, from now on."""
 
     def joules(self, host: int, now: float) -> float:
         """Return what a host has burnt since 0 s, in joules."""

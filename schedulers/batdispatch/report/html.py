@@ -79,7 +79,7 @@ def _text(name: str) -> str:
 
 def breakable(text: str) -> Markup:
     """Let a label such as ``easy,ordering=sjf`` go over several lines in a narrow column."""
-    return Markup(re.sub(r"([,/_]|[^&]=)", r"\1<wbr>", str(escape(text))))
+    return Markup(re.sub(r"([,/_[]|[^&]=)", r"\1<wbr>", str(escape(text))))
 
 
 def formula(text: str) -> Markup:

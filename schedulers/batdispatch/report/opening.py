@@ -27,6 +27,8 @@ FIGURES = ("mean_waiting_time", "p99_waiting_time", "max_waiting_time", "mean_bo
 MOST_RUNS = 8
 #: Figures that may be the price of a short mean wait, the gravest first, and by how much they must be worse.
 _PRICES, _WORSE = (STARVATION.name, "max_waiting_time", "p99_waiting_time", "mean_bounded_slowdown"), 1.005
+#: Most letters of a label that stands beside its bars.
+_LONG = 40
 #: The unit of a slowdown.
 _TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}"
 _ALONE = "No simple ordering, such as shortest job first, took part."
@@ -66,6 +68,11 @@ class Opening:
     headings: Sequence[str]
     rows: Sequence[tuple[str, str, Sequence[Bar]]]
     left_out: int
+
+    @property
+    def long(self) -> bool:
+        """Whether a label takes a line of its own above the bars."""
+        return any(len(label) > _LONG for label, _, _ in self.rows)
 
 
 def opening(runs: Sequence[Run]) -> Opening | None:

@@ -21,7 +21,7 @@ from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, ext
 from batdispatch.report.plan_tables import solved_plans
 from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
-from batdispatch.results.numbers import amount, duration, durations, number
+from batdispatch.results.numbers import amount, count_of, duration, durations, number
 from batdispatch.results.runs import Run, display_name, read_runs
 from batdispatch.results.sites import Sites
 from batdispatch.results.starvation import NO_EASY, beside_easy
@@ -162,10 +162,10 @@ def _title(runs: Sequence[Run]) -> str:
 
 def _lead(runs: Sequence[Run]) -> str:
     run = runs[0]
-    sentence = f"{number(len(run.logical))} jobs" if len({len(r.logical) for r in runs}) == 1 else "Jobs"
+    sentence = count_of(len(run.logical), "job") if len({len(r.logical) for r in runs}) == 1 else "Jobs"
     hosts = {r.hosts for r in runs}
     if len(hosts) == 1 and run.hosts:
-        sentence += f" on {number(run.hosts)} host{'s' * (run.hosts != 1)}"
+        sentence += f" on {count_of(run.hosts, 'host')}"
         platform = Path(run.result.platform.path).name
         sentence += f" of {platform}" if platform else ""
         held = ", ".join(amount(value, name) for name, value in run.result.platform.resources.items())

@@ -51,6 +51,11 @@ def amount(value: float, name: str) -> str:
     return f"{number(value)} {'MiB ' if name == 'memory' else ''}{name}"
 
 
+def count_of(count: int, noun: str) -> str:
+    """Return a count with its noun: ``1 job``, ``28,476 jobs``."""
+    return f"{number(count)} {noun}{'s' * (count != 1)}"
+
+
 def number(value: float) -> str:
     """Return a number with three or four significant digits, thousands separated by commas."""
     if math.isinf(value):

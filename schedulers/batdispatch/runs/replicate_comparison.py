@@ -39,7 +39,7 @@ from batdispatch.runs.replicates import BLOCKS, RUNS, WHOLE, Replicates, read_ru
 from batdispatch.runs.spec import RunSpec
 
 #: Name of the folder of the page, and the most replicates whose runs have pages of their own.
-REPORT, MOST_PAGES = "report", 24
+REPORT, MOST_PAGES = "report", 100
 
 
 @dataclass(frozen=True)

@@ -83,10 +83,10 @@ def what_if(
     """
     with Claim(out):
         imported = inputs.prepare(listener)
-        if graded and imported is None:
-            raise InputError("is no log, so nothing says what really happened", source=str(inputs.workload))
         machine = read_platform(inputs.platform, master=base.master_host).machine
         setups = dict(variants(setup_of(machine, base.dispatcher)))
+        if graded and imported is None:
+            raise InputError("is no log, so nothing says what really happened", source=str(inputs.workload))
         specs = _specs(setups, base, inputs, out)
     workload = read_workload(inputs.workload)
 

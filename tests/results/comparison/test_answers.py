@@ -71,9 +71,15 @@ def test_who_is_better_than_the_baseline_beyond_chance_is_named_among_those_that
     assert sentence(found, "slices").endswith("slices. Beyond chance, better than easy: steady.")
 
 
+def plain(page: str) -> str:
+    """Return a page without the headings that its cells carry for narrow windows."""
+    return re.sub(r' data-heading="[^"]*"', "", page)
+
+
 def test_the_first_table_of_the_page_names_all_that_will_do() -> None:
     wobble = np.array([0.9, 1.08, 0.93, 1.08, 0.91, 1.09, 0.9, 1.04])
-    page = render([Section("log", "slices", (about(easy=BASE, best=BASE * wobble, bad=BASE * 3.0),))], Facts(title="x"))
+    section = Section("log", "slices", (about(easy=BASE, best=BASE * wobble, bad=BASE * 3.0),))
+    page = plain(render([section], Facts(title="x")))
     assert '<td class="chosen">any of best, easy</td>' in page
 
 
@@ -187,12 +193,12 @@ def test_what_counts_no_starved_jobs_says_why() -> None:
 def test_the_best_mean_that_is_no_choice_has_a_price_too() -> None:
     (one,) = sections(runs(replicates=3, easy=1.0, good=0.5), blocks="slices", draws=FAST)
     assert "The price of good, against easy: 2.0" in sentences(one)[0]
-    assert '<td class="price">of good:<br>longest wait 2.0' in render([one], Facts(title="x"))
+    assert '<td class="price">of good:<br>longest wait 2.0' in plain(render([one], Facts(title="x")))
 
 
 def test_the_first_table_of_the_page_names_the_price_of_each_choice() -> None:
     (one,) = sections(runs(easy=1.0, good=0.5, bad=1.5), blocks="slices", draws=FAST)
-    page = render([one], Facts(title="x"))
+    page = plain(render([one], Facts(title="x")))
     prices = re.findall(r'<td class="chosen">(.*?)</td>.*?<td class="price">(.*?)</td>', page)
     assert [name for name, _ in prices] == ["good", "good", "bad", "no choice"]
     interval = r" \(\d\.\d\d to \d\.\d\d\)"
@@ -282,14 +288,14 @@ def test_the_page_is_complete_in_itself_and_the_same_each_time() -> None:
         r"\(95 % interval 0\.\d\d to 0\.\d\d\)\. The price, against easy: longest wait 2\.\d\d times\.",
         first,
     ), first
-    assert page.index(first) < page.index("<table>")
+    assert page.index(first) < page.index("<table")
     for text in (
         "no job can be resized",
         "it broke",
         "batdispatch compare x",
         "good[x=1]",
         "Cut evenly.",
-        "1 runs failed",
+        "1 run failed",
     ):
         assert text in page
     assert page.count("<svg") == 4 + 3
@@ -299,7 +305,7 @@ def test_the_page_is_complete_in_itself_and_the_same_each_time() -> None:
 
 def test_a_page_of_one_replicate_says_that_nothing_can_be_said() -> None:
     found = sections(runs(replicates=1, easy=1.0, good=0.5, bad=2.0), blocks="slices", draws=FAST)
-    page = render(found, Facts(title="x", blocks="slices"))
+    page = plain(render(found, Facts(title="x", blocks="slices")))
     assert page.count('<td class="chosen">no choice</td>') == 4
     assert (
         "no dispatcher can be chosen for the lowest mean waiting time. good has the best mean, which may be chance."

@@ -43,6 +43,7 @@ def test_decisions_and_plans_over_time(runs: list[Any], width: int, tmp_path: Pa
         f"""
         await until(() => window.explorer?.layout?.width);
         const {{ table, view, layout }} = window.explorer;
+        window.explorer.showCharts(true);
         const level = (name, run) =>
           window.explorer.level(window.explorer.curve(name), run)?.means(0, table.length, {STRETCHES}) ?? null;
         await until(() => layout.charts.at(-1).seen);

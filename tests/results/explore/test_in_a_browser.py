@@ -203,7 +203,7 @@ def test_one_run_is_explored_without_a_pair(runs: list[Any], tmp_path: Path) -> 
         """,
         tmp_path,
     )
-    assert told == [True, 1, 1, 6]
+    assert told == [True, 1, 1, 4]
 
 
 @needs_browser

@@ -8,8 +8,19 @@ from hypothesis import strategies as st
 from batdispatch.core.errors import InputError
 from batdispatch.native import library
 from batdispatch.runs.engines import KernelSimulation
-from batdispatch.runs.eta.calibration import LEVELS, calibrate, offsets_of, residuals_at, residuals_of
-from batdispatch.runs.eta.futures import Futures, columns_of
+from batdispatch.runs.eta import futures as futures_module
+from batdispatch.runs.eta.calibration import (
+    LEVELS,
+    SCALE,
+    IntervalRecord,
+    PastMoments,
+    Residuals,
+    ask_at,
+    calibrate,
+    offsets_of,
+)
+from batdispatch.runs.eta.estimate import estimate
+from batdispatch.runs.eta.futures import ARRIVALS, Futures, arrivals_of, columns_of
 from batdispatch.runs.eta.queue_moment import History, JobRows
 from batdispatch.runs.eta.run_times import draw_run_times
 
@@ -132,14 +143,25 @@ def test_the_same_users_jobs_of_like_walltime_run_as_long_as_they_did() -> None:
     assert set(drawn.ravel()) == {30.0, 80.0}
 
 
+def past_of(raw: np.ndarray, wait: np.ndarray, at: np.ndarray | None = None) -> PastMoments:
+    """Return moments of the past, by default so long ago that all waits are over at 0."""
+    return PastMoments(np.arange(len(wait)) - 1e12 if at is None else at, raw, wait)
+
+
+def exact(values: np.ndarray) -> Residuals:
+    return Residuals(values, np.ones(len(values), dtype=bool))
+
+
 @pytest.mark.parametrize("count", [19, 50, 400])
 def test_calibrated_levels_hold_for_whichever_of_the_moments_is_the_present_one(count: int) -> None:
     rng = np.random.default_rng(count)
     raw, wait = np.sort(rng.exponential(300, (count + 1, len(LEVELS))), axis=1), rng.exponential(1000, count + 1)
-    residuals = residuals_of(raw, wait)
+    residuals = np.concatenate(
+        [past_of(raw[row : row + 1], wait[row : row + 1]).residuals(0.0).values for row in range(count + 1)]
+    )
     inside = np.zeros(len(LEVELS))
     for now in range(count + 1):
-        others = np.delete(residuals, now, axis=0)
+        others = exact(np.delete(residuals, now, axis=0))
         inside += residuals[now] <= offsets_of(others, fade=1.0)
     shares = inside / (count + 1)
     assert (shares >= np.array(LEVELS) - 1e-9).all()
@@ -148,13 +170,82 @@ def test_calibrated_levels_hold_for_whichever_of_the_moments_is_the_present_one(
 
 def test_quantiles_move_by_what_they_were_wrong_by_and_stay_in_order() -> None:
     raw = np.array([[0.0, 60.0, 120.0, 180.0, 240.0]])
-    assert calibrate(raw, np.zeros((0, 5))).tolist() == raw.tolist()
-    twice = np.full((99, 5), np.log(2.0))
-    np.testing.assert_allclose(calibrate(raw, twice), 2 * (raw + 60.0) - 60.0)
-    falling = np.tile([3.0, 2.0, 1.0, 0.0, -9.0], (99, 1))
+    assert calibrate(raw, exact(np.zeros((0, 5)))).tolist() == raw.tolist()
+    twice = exact(np.full((99, 5), np.log(2.0)))
+    np.testing.assert_allclose(calibrate(raw, twice), 2 * (raw + SCALE) - SCALE)
+    falling = exact(np.tile([3.0, 2.0, 1.0, 0.0, -9.0], (99, 1)))
     moved = calibrate(raw, falling)[0]
     assert moved.tolist() == sorted(moved)
     assert moved[0] == 0.0
+
+
+def test_a_wait_that_goes_on_gives_its_weight_to_the_longer_ones() -> None:
+    """Kaplan and Meier by hand: of four residuals and the one to come, the first is but a bound."""
+    values = np.tile([[1.0], [2.0], [3.0], [4.0]], (1, 5))
+    assert offsets_of(exact(values), fade=1.0).tolist() == [1.0, 2.0, 3.0, 4.0, 4.0]
+    # Each of 2, 3, 4 and the one to come then has a quarter.
+    bound = Residuals(values, np.array([False, True, True, True]))
+    assert offsets_of(bound, fade=1.0).tolist() == [2.0, 2.0, 3.0, 4.0, 4.0]
+    # Without them, waits would be taken for shorter: the middle of 1, 2, 3 and the one to come is 2.
+    late = Residuals(values[[3, 0, 1, 2]], np.array([False, True, True, True]))
+    assert offsets_of(late, fade=1.0)[2] == 3.0
+    assert offsets_of(exact(values[:3]), fade=1.0)[2] == 2.0
+
+
+def test_what_comes_after_a_moment_changes_nothing_that_was_said_at_it() -> None:
+    rng = np.random.default_rng(3)
+    raw, wait = np.sort(rng.exponential(300, (90, 5)), axis=1), rng.exponential(20000, 90)
+    at = np.sort(rng.uniform(0, 1e5, 90))
+    now = float(at[60])
+    later = np.where(at + wait > now, rng.exponential(1e6, 90) + now - at, wait)
+    later[60:] = 1.0
+    past, other = past_of(raw, wait, at), past_of(raw, later, at)
+    assert past.residuals(now).over.sum() < 60
+    for one, same in zip(past.residuals(now), other.residuals(now), strict=True):
+        np.testing.assert_array_equal(one, same)
+    np.testing.assert_array_equal(past.estimates(60)[0], other.estimates(60)[0])
+
+
+@pytest.mark.parametrize(
+    ("share", "held", "count", "covers"),
+    [(0.5, 0.49, 200, True), (0.5, 0.42, 200, False), (0.9, 0.84, 200, False), (0.9, 0.84, 50, True)],
+)
+def test_an_interval_that_held_too_rarely_is_none(share: float, held: float, count: int, covers: bool) -> None:
+    assert IntervalRecord(share=share, held=held, count=count).covers == covers
+
+
+@needs_kernels
+@pytest.mark.parametrize("drift", [0.0, 0.3])
+def test_no_interval_is_told_where_those_of_the_past_did_not_hold(drift: float) -> None:
+    """Waits grow by a third from each moment to the next, so that what was learned is too short each time."""
+    rng = np.random.default_rng(5)
+    wait = np.exp(drift * np.arange(150)) * rng.exponential(100, 150)
+    past = past_of(np.tile([5.0, 29.0, 69.0, 139.0, 300.0], (150, 1)), wait)._replace(at=np.linspace(0, 1e30, 150))
+    moment = History(table(4, 120)).at(2000.0)
+    found = estimate(moment, Futures("easy", UNITS, 8), past, 2e30, dispatcher="easy", unit="hosts", seed=1)
+    half, most = found.records
+    assert half.count == most.count == 100
+    job = found.jobs[0]
+    assert len(job.quantiles) == 5
+    if drift:
+        assert half.held is not None
+        assert half.held < 0.2
+        assert (job.interval_50, job.interval_90) == (None, None)
+    else:
+        assert half.held == pytest.approx(0.5, abs=0.1)
+        assert job.interval_50 == (job.quantiles[1], job.quantiles[3])
+        assert job.interval_90 == (job.quantiles[0], job.quantiles[4])
+
+
+def test_a_wait_that_is_not_over_counts_once_it_is_longer_than_what_was_told() -> None:
+    raw = np.tile([10.0, 20.0, 30.0, 40.0, 50.0], (60, 1))
+    wait = np.concatenate([np.tile([5.0, 15.0, 35.0, 45.0, 55.0], 10), np.full(10, np.inf)])
+    at = np.linspace(0.0, 5900.0, 60)
+    # The last job has waited for 45 s. The more of the ten wait on, the longer waits are told.
+    half, most = past_of(raw, wait, at).records(5945.0)
+    assert (half.count, half.held) == (9, 0.0)
+    assert most.count < 9
+    assert most.held == 0.0
 
 
 @needs_kernels
@@ -169,7 +260,7 @@ def test_jobs_without_a_walltime_have_no_plan_but_an_estimate() -> None:
 
 def test_moments_of_long_ago_count_less() -> None:
     """The machine has changed: from some moment on, jobs waited twice as long as expected."""
-    residuals = np.repeat([[0.0], [np.log(2.0)]], [210, 190], axis=0) * np.ones(len(LEVELS))
+    residuals = exact(np.repeat([[0.0], [np.log(2.0)]], [210, 190], axis=0) * np.ones(len(LEVELS)))
     assert offsets_of(residuals, fade=1.0)[2] == 0.0
     assert offsets_of(residuals)[2] == pytest.approx(np.log(2.0))
     # What is long ago still is of use for what is rare.
@@ -177,14 +268,63 @@ def test_moments_of_long_ago_count_less() -> None:
 
 
 @needs_kernels
-def test_only_known_outcomes_calibrate() -> None:
+def test_only_known_outcomes_are_known() -> None:
     jobs = table(2, 200)
     history, futures = History(jobs), Futures("easy", UNITS, 8)
     moments = [at for at in jobs.submission[20:180:10].tolist() if len(history.at(at).waiting.ids)]
-    late = float(jobs.start[jobs.start > jobs.submission][-1])
-    everything = residuals_at(history, futures, moments, 1e9, 0)
-    assert len(everything) == len(moments)
+    everything = ask_at(history, futures, moments, 1e9, 0)
+    assert np.isfinite(everything.wait).all()
     now = moments[len(moments) // 2]
-    some = residuals_at(history, futures, moments, now, 0)
-    assert len(some) < len(moments) // 2 + 1 < len(moments)
-    assert late > now
+    some = ask_at(history, futures, moments, now, 0)
+    np.testing.assert_array_equal(some.at, everything.at)
+    np.testing.assert_array_equal(some.quantiles, everything.quantiles)
+    assert (np.isfinite(some.wait) == (everything.at + everything.wait <= now)).all()
+    assert 0 < np.isfinite(some.wait).sum() < len(moments) // 2 + 1
+
+
+# ---------------------------------------------------------------------- who comes
+
+
+@needs_kernels
+def test_a_future_goes_on_until_the_jobs_asked_about_have_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small jobs pass a large one for as long as they come: it does not start because nobody comes any more."""
+    rng = np.random.default_rng(6)
+    count, lasts = 900, 100.0
+    submission = np.cumsum(rng.exponential(12.0, count)).round()
+    units = np.where(np.arange(count) == 600, UNITS, 1)
+    names = np.array([""] * count, dtype=object)
+    walltime = np.full(count, np.inf)
+    start = KernelSimulation("filler").starts(
+        columns_of(submission, units, walltime, np.full(count, lasts), names), UNITS
+    )
+    jobs = JobRows(names, names, units, submission, walltime, start, start + lasts)
+    at = float(submission[640])
+    moment = History(jobs).at(at)
+    row = int(np.flatnonzero(moment.waiting.units == UNITS)[0])
+    found = [Futures("filler", UNITS, 8).starts(moment, np.random.default_rng(1), row)]
+    monkeypatch.setattr(futures_module, "SERIES", 1)
+    found.append(Futures("filler", UNITS, 8).starts(moment, np.random.default_rng(1), row))
+    assert np.median(found[0]) > 2 * np.median(found[1])
+
+
+@needs_kernels
+@settings(max_examples=10)
+@given(seed=st.integers(0, 1000))
+def test_one_job_is_told_what_all_are_told(seed: int) -> None:
+    moment, futures = History(table(seed, 120)).at(2500.0), Futures("easy", UNITS, 6)
+    every = futures.starts(moment, np.random.default_rng(seed))
+    for row in range(len(moment.waiting.ids)):
+        np.testing.assert_array_equal(every[row : row + 1], futures.starts(moment, np.random.default_rng(seed), row))
+
+
+@given(series=st.integers(1, 5), count=st.integers(0, 900))
+def test_more_series_of_arrivals_begin_with_the_same_ones(series: int, count: int) -> None:
+    rng = np.random.default_rng(count)
+    names = np.array([""] * count, dtype=object)
+    came = np.cumsum(rng.exponential(10.0, count))
+    past = JobRows(names, names, np.ones(count, dtype=np.int64), came, came, came, came + 1.0)
+    few, many = (arrivals_of(past, 50.0, number, np.random.default_rng(1)) for number in (series, series + 1))
+    assert len(few.ids) == series * min(ARRIVALS, count // 2)
+    np.testing.assert_array_equal(few.submission, many.submission[: len(few.ids)])
+    assert (np.diff(many.submission) >= 0).all()
+    assert (many.submission > 50.0).all()

@@ -7,9 +7,8 @@ awake. The simulator hears of the job when that has come. If a host goes away be
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import decisions as d
 from batdispatch.core.machine.host_states import HostStates
@@ -28,22 +27,28 @@ class Boots:
         self.states = states
         self.waiting: dict[str, d.Execute] = {}
         self.killed: set[str] = set()
-        #: Host that switches -> when it is expected to have done so, s.
-        self._due: dict[int, float] = {}
+        #: (mask of hosts that switch, when they are expected to have done so in s).
+        self._switches: list[tuple[int, float]] = []
 
-    def switch(self, hosts: Iterable[int], seconds: float, now: float) -> None:
-        """Note that hosts switch from now on, for some seconds; NaN: nobody knows for how many."""
-        self._due.update(dict.fromkeys(hosts, now if math.isnan(seconds) else now + seconds))
+    def switch(self, hosts: int, seconds: float, now: float) -> None:
+        """Note that hosts, a mask, switch from now on, for some seconds; NaN: nobody knows for how many."""
+        others = (self.states.falling | self.states.rising) & ~hosts
+        self._switches = [(left, due) for mask, due in self._switches if (left := mask & others)]
+        self._switches.append((hosts, now if math.isnan(seconds) else now + seconds))
 
     def awake_at(self, hosts: int, now: float) -> float:
         """Return when all of some hosts can be awake, in seconds, if each is woken as soon as it can be."""
         states, latest = self.states, now
-        for host in hostset.ids(hosts & states.away):
-            ready = max(self._due.get(host, now), now)
-            if not states.rising >> host & 1:
-                ready += states.seconds_up(host)
-            latest = max(latest, ready)
-        return latest
+        switching = hosts & (states.falling | states.rising)
+        for mask, due in self._switches:
+            if mask & switching:
+                latest = max(latest, max(due, now) + self._seconds_up(mask & switching & states.falling))
+        return max(latest, now + self._seconds_up(hosts & states.asleep))
+
+    def _seconds_up(self, hosts: int) -> float:
+        """Return how long the slowest of some hosts takes to wake up, which sleep or are about to; 0 if none is."""
+        known = [group.power.seconds_up(group.pstate) for group in self.states.targets(hosts)] if hosts else ()
+        return max((seconds for seconds in known if not math.isnan(seconds)), default=0.0)
 
     def ready(self, absent: int) -> list[d.Execute]:
         """Take out and return the decisions whose hosts are all awake; `absent`: mask of the hosts that are away."""
@@ -74,12 +79,9 @@ class Boots:
             hosts: mask.
             awake: whether they are to wake up; else they are to sleep.
         """
-        groups: dict[tuple[int, int], list[int]] = {}
-        states = self.states
-        for host in hostset.ids(hosts):
-            power = states.powers[host]
-            target = power.usual if awake else power.deepest
-            assert target is not None, "it can sleep"
-            groups.setdefault((id(power), target), []).append(host)
-        for (_, target), members in groups.items():
-            yield Allocation.of(members), str(target)
+        for power, members in self.states.kinds:
+            part = members & hosts
+            if part:
+                target = power.usual if awake else power.deepest
+                assert target is not None, "it can sleep"
+                yield Allocation(part), str(target)

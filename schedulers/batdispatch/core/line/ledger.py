@@ -428,14 +428,14 @@ class Ledger:
         self.check_hosts(event.hosts, f"in state {event.state!r}")
         states = self.states
         if states is not None:
-            for host in event.hosts.ids:
-                if str(states.target(host)) != event.state:
+            for _, _, state, hosts in states.targets(event.hosts.mask):
+                if str(state) != event.state:
                     raise _contradiction(
                         event.time,
-                        f"{self._host(host)} was reported in power state {event.state}, expected "
-                        f"{states.target(host)}, which was decided",
+                        f"{self._host(hostset.ids(hosts)[0])} was reported in power state {event.state}, expected "
+                        f"{state}, which was decided",
                     )
-            states.end(hostset.ids(event.hosts.mask & (states.falling | states.rising)))
+            states.end(event.hosts.mask & (states.falling | states.rising))
         if self.boots is None:
             self._shut()
         else:
@@ -919,16 +919,17 @@ class Ledger:
         virtual_states = set()
         if self.states is not None:
             busy = 0
-            for stay in self.running.values():
+            # Nothing runs on hosts that sleep.
+            for stay in self.running.values() if hosts.mask & ~self.states.asleep else ():
                 busy |= stay.allocation.mask
             problem = self.states.refusal(hosts.mask, state, busy, self._away)
             if problem is not None:
                 raise self._refusal(problem)
-            for group in self.states.alike(hosts.ids):
+            for group in self.states.alike(hosts.mask):
                 virtual = self.states.begin(group, int(state))
                 virtual_states.add(virtual is not None)
                 if self.boots is not None and virtual is not None:
-                    self.boots.switch(group, 1 / self.states.powers[group[0]].states[virtual].speed, self.now)
+                    self.boots.switch(group.hosts, 1 / group.power.states[virtual].speed, self.now)
             if self.boots is None:
                 self._shut()
         switched = None if len(virtual_states) > 1 else True in virtual_states

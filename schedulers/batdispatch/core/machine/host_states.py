@@ -19,9 +19,10 @@ state           what holds                               what ends it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
+from typing import NamedTuple
 
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.machine import Machine
@@ -30,12 +31,21 @@ from batdispatch.core.machine.power import HostPower
 HostState = Enum("HostState", "COMPUTING FALLING ASLEEP RISING")
 
 
+class AlikeHosts(NamedTuple):
+    """Hosts, a mask, of one kind (see `HostStates.kinds`) that are in the same power state."""
+
+    kind: int
+    power: HostPower
+    pstate: int
+    hosts: int
+
+
 class HostStates:
     """The power states of all hosts of a machine.
 
     Attributes:
         powers: of each host, by id.
-        pstates: power state of each host, by id; while it switches, the virtual one that it goes through.
+        kinds: each different one of them, and the mask of the hosts that have it, by the lowest of these.
         falling: mask of the hosts that go to sleep, and so on.
     """
 
@@ -47,15 +57,17 @@ class HostStates:
         """
         self._machine = machine
         self.powers: Sequence[HostPower] = machine.powers
-        self.pstates = [power.start for power in self.powers]
+        self.kinds = _kinds(self.powers)
+        #: (kind, power state) -> mask of the hosts in it, those that switch in the virtual one that they go through.
+        self._within = {(kind, power.start): hosts for kind, (power, hosts) in enumerate(self.kinds)}
+        #: (kind, virtual power state, the one that follows it) -> mask of the hosts that switch so.
+        self._switching: dict[tuple[int, int, int], int] = {}
         self.falling = self.rising = 0
         self.asleep = hostset.mask_of(
             host for host, power in enumerate(self.powers) if power.start not in power.computing
         )
         #: Of those that sleep, the hosts that have done so from the beginning.
         self.from_start = self.asleep
-        #: Host that switches -> the state that it will be in.
-        self._targets: dict[int, int] = {}
 
     @property
     def away(self) -> int:
@@ -73,23 +85,40 @@ class HostStates:
     @cached_property
     def longest_wake(self) -> float:
         """The most seconds that a host takes to fall asleep and to wake up again; 0 if nobody knows."""
-        classes = {id(power): power for power in self.powers}.values()
-        seconds = [each.seconds_down(state) + each.seconds_up(state) for each in classes for state in each.sleeps]
+        kinds = [power for power, _ in self.kinds]
+        seconds = [each.seconds_down(state) + each.seconds_up(state) for each in kinds for state in each.sleeps]
         return max((each for each in seconds if not math.isnan(each)), default=0.0)
 
     @cached_property
     def can_sleep(self) -> int:
         """Mask of the hosts that have a power state to sleep in."""
-        return hostset.mask_of(host for host, power in enumerate(self.powers) if power.sleeps)
+        return sum(hosts for power, hosts in self.kinds if power.sleeps)
 
-    def seconds_up(self, host: int) -> float:
-        """Return how long a host takes to wake up that sleeps or is about to, in seconds; 0 if nobody knows."""
-        seconds = self.powers[host].seconds_up(self.target(host))
-        return 0.0 if math.isnan(seconds) else seconds
+    def pstate(self, host: int) -> int:
+        """Return the power state of a host; while it switches, the virtual one that it goes through."""
+        return next(alike.pstate for alike in self.alike(1 << host))
 
     def target(self, host: int) -> int:
         """Return the power state that a host is in, or will be in when it has switched."""
-        return self._targets.get(host, self.pstates[host])
+        return self.targets(1 << host)[0].pstate
+
+    def alike(self, hosts: int) -> list[AlikeHosts]:
+        """Return some hosts, a mask, in groups that have the same power states and are in the same one."""
+        return self._groups([(kind, pstate, members & hosts) for (kind, pstate), members in self._within.items()])
+
+    def targets(self, hosts: int) -> list[AlikeHosts]:
+        """Return some hosts, a mask, in groups by the power state that they are in, or will be in when they are."""
+        switching = self.falling | self.rising
+        if not hosts & switching:
+            return self.alike(hosts)
+        parts = [(kind, state, members & hosts) for (kind, _, state), members in self._switching.items()]
+        there = hosts & ~switching
+        parts += [(kind, state, members & there) for (kind, state), members in self._within.items()]
+        return self._groups(parts)
+
+    def _groups(self, parts: list[tuple[int, int, int]]) -> list[AlikeHosts]:
+        groups = [AlikeHosts(kind, self.kinds[kind][0], pstate, hosts) for kind, pstate, hosts in parts if hosts]
+        return groups if len(groups) < 2 else sorted(groups, key=_lowest)
 
     def refusal(self, hosts: int, state: str, busy: int, absent: int) -> str | None:
         """Say why hosts cannot be set to a power state; None: they can.
@@ -111,14 +140,10 @@ class HostStates:
                 return f"host {host} ({self._machine.hosts[host].name}) {problem}"
         return None
 
-    @cached_property
-    def _uniform(self) -> bool:
-        return len({id(power) for power in self.powers}) == 1
-
     def _alike(self, hosts: int, *others: int) -> bool:
         """Return whether some hosts have the same power states, do the same, and are in the same of the masks."""
         sets = (self.falling, self.asleep, self.rising, *others)
-        return self._uniform and all(hosts & mask in (0, hosts) for mask in sets)
+        return len(self.kinds) == 1 and not any(part != hosts for mask in sets if (part := hosts & mask))
 
     def _refusal_of(self, host: int, state: int, busy: bool, absent: bool) -> str | None:
         power, now = self.powers[host], self.of(host)
@@ -127,9 +152,9 @@ class HostStates:
         if state in power.virtual:
             return f"cannot be set to power state {state}: it only goes through that one when it switches"
         if now in (HostState.FALLING, HostState.RISING):
-            return f"is switching to power state {self._targets[host]}, and can be set when it is there"
+            return f"is switching to power state {self.target(host)}, and can be set when it is there"
         if now is HostState.ASLEEP and state in power.sleeps:
-            return f"sleeps in power state {self.pstates[host]}: it must wake up before it can sleep in {state}"
+            return f"sleeps in power state {self.pstate(host)}: it must wake up before it can sleep in {state}"
         if busy and state in power.sleeps:
             return f"cannot sleep in power state {state}: jobs run there"
         if absent and state in power.sleeps:
@@ -149,7 +174,7 @@ class HostStates:
             if switches != turned:
                 way = "is turned on or off (TurnOnOffHostsEvent)" if switches else "is changed (ChangeHostsPStateEvent)"
                 return (
-                    f"host {host} ({self._machine.hosts[host].name}) {way} to go from power state {self.pstates[host]} "
+                    f"host {host} ({self._machine.hosts[host].name}) {way} to go from power state {self.pstate(host)} "
                     f"to {state}"
                 )
         return None
@@ -158,52 +183,55 @@ class HostStates:
         """Return what the first of some hosts does that cannot compute now; one of them cannot."""
         host = hostset.ids(hosts & self.away)[0]
         doing = {
-            HostState.ASLEEP: f"sleeps in power state {self.pstates[host]}",
+            HostState.ASLEEP: f"sleeps in power state {self.pstate(host)}",
             HostState.FALLING: "is switching off",
             HostState.RISING: "is switching on",
         }
         return f"host {host} ({self._machine.hosts[host].name}) cannot compute now: it {doing[self.of(host)]}"
 
-    def alike(self, hosts: Iterable[int]) -> list[list[int]]:
-        """Return hosts in groups of those with the same power states that are in the same one."""
-        groups: dict[tuple[int, int], list[int]] = {}
-        powers, pstates = self.powers, self.pstates
-        for host in hosts:
-            groups.setdefault((id(powers[host]), pstates[host]), []).append(host)
-        return list(groups.values())
-
-    def begin(self, hosts: Sequence[int], state: int) -> int | None:
+    def begin(self, group: AlikeHosts, state: int) -> int | None:
         """Set hosts that are alike to a power state.
 
         Return the virtual one that they go through, or None: they are there at once.
         """
-        power, now, mask = self.powers[hosts[0]], self.pstates[hosts[0]], hostset.mask_of(hosts)
+        kind, power, now, hosts = group
         passed = None
         if state in power.sleeps:
-            self.falling |= mask
+            self.falling |= hosts
             passed = power.sleeps[state][0]
         elif now in power.sleeps:
-            self.asleep &= ~mask
-            self.from_start &= ~mask
-            self.rising |= mask
+            self.asleep &= ~hosts
+            self.from_start &= ~hosts
+            self.rising |= hosts
             passed = power.sleeps[now][1]
         if passed is not None:
-            self._targets.update(dict.fromkeys(hosts, state))
-        for host in hosts:
-            self.pstates[host] = state if passed is None else passed
+            self._switching[kind, passed, state] = self._switching.get((kind, passed, state), 0) | hosts
+        self._move(kind, now, state if passed is None else passed, hosts)
         return passed
 
-    def end(self, hosts: Iterable[int]) -> None:
-        """Let hosts that switch be in their new power states."""
-        there = 0
-        for host in hosts:
-            self.pstates[host] = self._targets.pop(host)
-            there |= 1 << host
-        self.asleep |= self.falling & there
-        self.falling &= ~there
-        self.rising &= ~there
+    def _move(self, kind: int, before: int, after: int, hosts: int) -> None:
+        within = self._within
+        within[kind, before] ^= hosts
+        within[kind, after] = within.get((kind, after), 0) | hosts
 
-    def targets(self, hosts: int) -> Iterator[tuple[int, int]]:
-        """Yield each of some hosts with the power state that it is in, or will be in."""
-        for host in hostset.ids(hosts):
-            yield host, self.target(host)
+    def end(self, hosts: int) -> None:
+        """Let hosts that switch be in their new power states; `hosts` is a mask."""
+        for (kind, virtual, state), members in self._switching.items():
+            there = members & hosts
+            if there:
+                self._switching[kind, virtual, state] ^= there
+                self._move(kind, virtual, state, there)
+        self.asleep |= self.falling & hosts
+        self.falling &= ~hosts
+        self.rising &= ~hosts
+
+
+def _kinds(powers: Sequence[HostPower]) -> list[tuple[HostPower, int]]:
+    hosts: dict[int, list[int]] = {}
+    for host, power in enumerate(powers):
+        hosts.setdefault(id(power), []).append(host)
+    return [(powers[members[0]], hostset.mask_of(members)) for members in hosts.values()]
+
+
+def _lowest(group: AlikeHosts) -> int:
+    return group.hosts & -group.hosts

@@ -287,10 +287,14 @@ class Site:
             or (partition is not None and partition.name in window.partitions)
         )
 
+    def window_of(self, job: Job) -> Window | None:
+        """Return the reservation that a job asks for; None: it asks for none that there is."""
+        return self._windows.get(str(job.extra["reservation"])) if "reservation" in job.extra else None
+
     def closures(self, job: Job) -> tuple[Closure, ...]:
         """Return when which hosts are closed to a job that no queue refuses, by its walltime."""
         found = []
-        own = self._windows.get(str(job.extra["reservation"])) if "reservation" in job.extra else None
+        own = self.window_of(job)
         for window in self.windows:
             begin, end = window.start - job.walltime + TICK, window.end - TICK
             if window is not own and not self._lists(window, job):

@@ -26,7 +26,8 @@ class SlurmBackfill(PlanningQueue):
     """Starts jobs in order when something has happened. Now and then, a pass lets others run ahead.
 
     The main loop takes the waiting jobs in order. A job that does not fit holds up all further jobs of its partition,
-    and those that need nodes of it. It runs when slurmctld would have a look, see `tick` and `batch_delay`.
+    and those that need nodes of it, or, if it asks for a reservation, those of that. It runs when slurmctld would have
+    a look, see `tick` and `batch_delay`.
 
     A backfill pass takes the waiting jobs in order, too. A job starts if it can now, and can stay until its expected
     end on nodes that are reserved for nobody in that time. Otherwise the nodes of a later start are reserved for it,
@@ -83,7 +84,7 @@ class SlurmBackfill(PlanningQueue):
         options = self.options
         self.ends = Ends()
         self.reserved = {}
-        self._partitions = Partitions(ledger)
+        self._partitions = Partitions(ledger, preempt=options.preempt == "partition")
         self._main_clock = MainLoopClock(ledger, options.tick, options.batch_delay, options.full_interval)
         self._pass_clock = PassClock(options.interval, options.phase)
         #: Whether the main loop, for the head of the queue or for all of it, and a backfill pass are to come.

@@ -20,8 +20,9 @@ class MainLoop:
     """One run of the loop.
 
     A job that does not fit lets no further job of its partition start, nor any job on nodes of that partition. A job
-    that names its nodes keeps only these nodes from the others. A job that lacks a licence keeps nothing, nor does one
-    that a reservation keeps back, or that shares nodes and would not fit even if all that are left were idle.
+    that names its nodes keeps only these nodes from the others, and one that asks for a reservation only further jobs
+    of that from starting. A job that lacks a licence keeps nothing, nor does one that a reservation keeps back, or that
+    shares nodes and would not fit even if all that are left were idle.
 
     Attributes:
         stopped: whether jobs were left that the loop did not look at.
@@ -44,7 +45,8 @@ class MainLoop:
         self._preemption = preemption
         #: Mask of the hosts that are left for the jobs to come.
         self._open = ledger.machine.compute & ~ledger.unavailable
-        self._failed: set[str] = set()
+        #: Partitions and reservations of which no further job starts.
+        self._failed: set[tuple[str, str]] = set()
 
     def run(self, jobs: Sequence[Job], most: int | None) -> list[Job]:
         """Start jobs in order, of at most so many looked at, and return those that were started."""
@@ -55,8 +57,9 @@ class MainLoop:
             if most is not None and count > most:
                 self.stopped = True
                 break
-            partition = self._partitions.name(job)
-            if partition in self._failed:
+            partition, reservation = self._partitions.name(job), self._partitions.reservation(job)
+            queue = ("", partition) if reservation is None else ("reservation", reservation)
+            if queue in self._failed:
                 continue
             if lacks_licence(self._ledger, job):
                 if self._licenses_hold_up:
@@ -66,8 +69,10 @@ class MainLoop:
                 started.append(job)
             elif job.request.named:
                 self._open &= ~self._ledger.space.need(job).hosts
+            elif reservation is not None:
+                self._failed.add(queue)
             elif self._is_busy(job):
-                self._failed.add(partition)
+                self._failed.add(queue)
                 self._open &= ~self._partitions.hosts(partition)
         return started
 

@@ -43,4 +43,5 @@ def fair_tree(used: Mapping[Association, float]) -> dict[Association, float]:
 def _levels(used: Mapping[T, float]) -> dict[T, float]:
     """Return share over part of the use for siblings with equal shares; infinite: nothing was used."""
     total = sum(used.values())
-    return {one: total / amount / len(used) if amount else math.inf for one, amount in used.items()}
+    # Rounded once, so that what is level for whole numbers is level here.
+    return {one: total / (amount * len(used)) if amount else math.inf for one, amount in used.items()}

@@ -65,9 +65,8 @@ class Consecutive(HostPlacement):
         sets = self._sets(room)
         taken: list[NDArray[np.intp]] = []
         while sets and (units > 0 or nodes > 0):
-            best = min(sets, key=lambda one: _fit(one, units, nodes))
-            sets.remove(best) if len(sets) == 1 else sets.pop(next(i for i, one in enumerate(sets) if one is best))
-            hosts = best.hosts
+            fits = [_fit(one, units, nodes) for one in sets]
+            hosts = sets.pop(fits.index(min(fits))).hosts
             if nodes <= 1:
                 able = hosts[room[hosts] >= units]
                 hosts = able[room[able].argmin() :][:1] if len(able) else hosts

@@ -17,7 +17,7 @@ from batdispatch.report.replicates.opening import opening
 from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.results.metrics.compute import STARVATION, describe
-from batdispatch.results.numbers import durations, number
+from batdispatch.results.numbers import count_of, durations, number
 from batdispatch.results.starvation import NO_EASY
 from batdispatch.results.statistics.significance import ALPHA, LEAST
 
@@ -105,7 +105,7 @@ def warnings(sections: Sequence[Section], facts: Facts) -> list[str]:
                 f"of the {one.blocks} that it has."
             )
     if facts.failures:
-        found.append(f"{len(facts.failures)} runs failed.")
+        found.append(f"{count_of(len(facts.failures), 'run')} failed.")
     few = [one for one in sections if one.answers and 1 < one.answers[0].n < LEAST]
     if few:
         found.append(f"Intervals of fewer than {LEAST} {few[0].blocks} are too narrow: hold them for hints.")

@@ -84,7 +84,7 @@ def _of_run(options: EtaOptions, folder: Path) -> QueueEstimate:
     learned = learn(source.jobs, futures, dispatcher=options.dispatcher, unit=source.unit, now=now, seed=options.seed)
     moment = History(source.jobs).at(now)
     return estimate(
-        moment, futures, learned.residuals, dispatcher=options.dispatcher, unit=source.unit, seed=options.seed
+        moment, futures, learned.past, now, dispatcher=options.dispatcher, unit=source.unit, seed=options.seed
     )
 
 
@@ -106,7 +106,7 @@ def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
     if options.learned is not None:
         write_experience(learned, options.learned)
         listener.note(
-            f"{options.learned}: learned of {len(source.jobs.ids):,} jobs and at {len(learned.residuals)} moments"
+            f"{options.learned}: learned of {len(source.jobs.ids):,} jobs and at {len(learned.past.at)} moments"
         )
     return Past(learned, futures, str(options.accounts), source.begin)
 
@@ -126,7 +126,8 @@ def _of_queue(options: EtaOptions, reading: LogReading, past: Past, path: Path, 
     return estimate(
         moment,
         past.futures,
-        past.learned.residuals,
+        past.learned.past,
+        past.learned.until,
         dispatcher=past.learned.dispatcher,
         unit=past.learned.unit,
         seed=options.seed,

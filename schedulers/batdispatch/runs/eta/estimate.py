@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from batdispatch.core.line.hindsight import plain
-from batdispatch.runs.eta.calibration import FEWEST, calibrate, raw_quantiles
+from batdispatch.runs.eta.calibration import INTERVALS, IntervalRecord, PastMoments, calibrate, raw_quantiles
 from batdispatch.runs.eta.futures import Futures
 from batdispatch.runs.eta.queue_moment import JobRows, QueueMoment
 
@@ -22,7 +22,10 @@ class JobEstimate(msgspec.Struct, kw_only=True):
     #: For how long it has waited.
     waited: float
     median: float | None
-    #: From, to: the intervals that hold the start with a probability of 50 % and 90 %; None: too little is known.
+    #: Quantiles of 5, 25, 50, 75 and 95 %, as the past corrects them; None: never.
+    quantiles: list[float | None]
+    #: From, to: the intervals that hold the start with a probability of 50 % and 90 %; None: too little is known, or
+    #: they held too rarely of late.
     interval_50: tuple[float, float] | None
     interval_90: tuple[float, float] | None
     #: When it starts if every job runs for its walltime and no job comes.
@@ -41,18 +44,21 @@ class QueueEstimate(msgspec.Struct, kw_only=True):
     free: int
     #: Moments of the past by which the intervals were calibrated.
     moments: int
+    #: How often the intervals of 50 % and 90 % held at the last of these moments.
+    records: tuple[IntervalRecord, IntervalRecord]
     jobs: list[JobEstimate]
 
 
 def estimate(
-    moment: QueueMoment, futures: Futures, residuals: np.ndarray, *, dispatcher: str, unit: str, seed: int
+    moment: QueueMoment, futures: Futures, past: PastMoments, until: float, *, dispatcher: str, unit: str, seed: int
 ) -> QueueEstimate:
     """Estimate when the waiting jobs of a queue start.
 
     Args:
         moment: the queue.
         futures: of the machine.
-        residuals: of the past, float64 [moment, level]; with fewer than 50 no intervals are told.
+        past: what would have been said at moments of the past; with fewer than 50 no intervals are told.
+        until: the last moment of which is known what came to pass, s.
         dispatcher: its name, with options in brackets.
         unit: ``hosts`` or ``cores``.
         seed: of all chance.
@@ -61,15 +67,17 @@ def estimate(
         InputError: the running jobs hold more than the machine has.
     """
     starts = futures.starts(moment, np.random.default_rng(seed))
-    quantiles = calibrate(raw_quantiles(starts), residuals)
+    quantiles = calibrate(raw_quantiles(starts), past.residuals(until))
     plans = futures.planned(moment)
     waiting, free = moment.waiting, futures.units - int(moment.running.units.sum())
+    half, most = past.records(until)
     return QueueEstimate(
         dispatcher=dispatcher,
         units=futures.units,
         unit=unit,
         free=free,
-        moments=len(residuals),
+        moments=len(past.at),
+        records=(half, most),
         jobs=[
             JobEstimate(
                 job=waiting.ids[row],
@@ -77,8 +85,9 @@ def estimate(
                 units=int(waiting.units[row]),
                 waited=moment.now - float(waiting.submission[row]),
                 median=_finite(each[2]),
-                interval_50=_interval(each[1], each[3], len(residuals)),
-                interval_90=_interval(each[0], each[4], len(residuals)),
+                quantiles=list(map(_finite, each)),
+                interval_50=_interval(each, half),
+                interval_90=_interval(each, most),
                 plan=_finite(plans[row]),
                 reason=_reason(waiting, row, free, futures.units, unit),
             )
@@ -91,8 +100,9 @@ def _finite(seconds: float) -> float | None:
     return float(seconds) if math.isfinite(seconds) else None
 
 
-def _interval(low: float, high: float, moments: int) -> tuple[float, float] | None:
-    return (float(low), float(high)) if moments >= FEWEST and math.isfinite(high) else None
+def _interval(quantiles: np.ndarray, record: IntervalRecord) -> tuple[float, float] | None:
+    low, high = (float(quantiles[end]) for end in INTERVALS[record.share])
+    return (low, high) if record.covers and math.isfinite(high) else None
 
 
 def _reason(waiting: JobRows, row: int, free: int, units: int, unit: str) -> str:

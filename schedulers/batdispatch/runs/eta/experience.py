@@ -10,7 +10,7 @@ import numpy as np
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all, write_json
-from batdispatch.runs.eta.calibration import LEVELS, MOMENTS, moments_of, residuals_at
+from batdispatch.runs.eta.calibration import LEVELS, MOMENTS, PastMoments, ask_at, moments_of
 from batdispatch.runs.eta.futures import Futures
 from batdispatch.runs.eta.queue_moment import Floats, History, JobRows, QueueMoment
 
@@ -29,8 +29,7 @@ class Experience(msgspec.Struct, kw_only=True):
     until: float
     ended: JobRows
     came: JobRows
-    #: See `calibration`: float64 [moment, level].
-    residuals: Floats
+    past: PastMoments
 
     def moment(self, now: float, running: JobRows, waiting: JobRows) -> QueueMoment:
         """Return the queue at a moment, with this past."""
@@ -58,7 +57,7 @@ def learn(jobs: JobRows, futures: Futures, *, dispatcher: str, unit: str, now: f
         until=now,
         ended=latest.ended,
         came=latest.came,
-        residuals=residuals_at(history, futures, moments, now, seed),
+        past=ask_at(history, futures, moments, now, seed),
     )
 
 
@@ -70,7 +69,9 @@ def write_experience(learned: Experience, path: Path) -> None:
     """
     about = {name: getattr(learned, name) for name in ("dispatcher", "units", "unit", "until")}
     rows = {name: _columns(getattr(learned, name)) for name in ("ended", "came")}
-    write_json(path, {"made_by": _WHAT, "levels": LEVELS, **about, **rows, "residuals": learned.residuals.tolist()})
+    past = learned.past
+    moments = {"at": past.at.tolist(), "quantiles": past.quantiles.tolist(), "wait": _numbers(past.wait)}
+    write_json(path, {"made_by": _WHAT, "levels": LEVELS, **about, **rows, "past": moments})
 
 
 def _columns(rows: JobRows) -> dict[str, list[Any]]:
@@ -107,6 +108,21 @@ class _Rows(msgspec.Struct, forbid_unknown_fields=True):
         return rows
 
 
+class _Past(msgspec.Struct, forbid_unknown_fields=True):
+    at: list[float]
+    quantiles: list[list[float]]
+    wait: list[float | None]
+
+    def moments(self) -> PastMoments:
+        """Return them as arrays."""
+        count = len(self.at)
+        if len(self.wait) != count:
+            raise ValueError("columns of different lengths")
+        quantiles = np.array(self.quantiles, dtype=np.float64).reshape(count, len(LEVELS))
+        wait = np.array([np.inf if one is None else one for one in self.wait], dtype=np.float64)
+        return PastMoments(np.array(self.at, dtype=np.float64), quantiles, wait)
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     made_by: str
     levels: list[float]
@@ -116,7 +132,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     until: float
     ended: _Rows
     came: _Rows
-    residuals: list[list[float]]
+    past: _Past
 
 
 def read_experience(path: Path) -> Experience:
@@ -136,7 +152,7 @@ def read_experience(path: Path) -> Experience:
             until=file.until,
             ended=file.ended.rows(),
             came=file.came.rows(),
-            residuals=np.array(file.residuals, dtype=np.float64).reshape(len(file.residuals), len(LEVELS)),
+            past=file.past.moments(),
         )
     except (msgspec.DecodeError, ValueError) as problem:
         raise InputError(

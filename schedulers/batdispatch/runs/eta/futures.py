@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,8 +14,8 @@ from batdispatch.runs.engines import KernelSimulation
 from batdispatch.runs.eta.queue_moment import Floats, Ints, JobRows, QueueMoment
 from batdispatch.runs.eta.run_times import draw_run_times
 
-#: Jobs that come in each future.
-ARRIVALS = 300
+#: Jobs that come one behind the other as they once came, and the most such series in a future.
+ARRIVALS, SERIES = 300, 32
 #: Futures that are drawn for each estimate.
 SAMPLES = 60
 #: A job that has outlived its walltime is expected to end in so many seconds.
@@ -27,13 +29,18 @@ class Futures:
     """Draws futures of a queue on a machine of equal units, and simulates them.
 
     Every future has the jobs of the moment with run times of its own, and behind them jobs that come as they came from
-    some moment of the past on. It is simulated from before the first submission: one more job holds all that was free
-    until now, so that jobs start from now on, with the waits that they really had.
+    some moment of the past on; after `ARRIVALS` of them, as from another moment on, until the jobs asked about have
+    started [1]. It is simulated from before the first submission: one more job holds all that was free until now, so
+    that jobs start from now on, with the waits that they really had.
 
     Deviations: units are whole and alike. Which nodes run a job, partitions, priorities that no job's submission, size
     or walltime says, and what a prediction learned before are left out. Conservative's plan is made anew: places that
-    it promised earlier are not known. `calibration` answers for all that.
-    Time: O(samples) simulations of the jobs of the moment and `ARRIVALS` more.
+    it promised earlier are not known. After `SERIES` series nobody comes. `calibration` answers for all that.
+    Time: O(samples) simulations of the jobs of the moment and twice those that come before the last start.
+
+    References:
+        [1] H. R. Künsch. The jackknife and the bootstrap for general stationary observations. Annals of Statistics 17,
+            1989: blocks of what happened, one behind the other.
     """
 
     def __init__(self, dispatcher: str, units: int, samples: int = SAMPLES) -> None:
@@ -50,24 +57,36 @@ class Futures:
         self.units, self.samples = units, samples
         self._kernel = KernelSimulation(dispatcher)
 
-    def starts(self, moment: QueueMoment, rng: np.random.Generator) -> Floats:
+    def starts(self, moment: QueueMoment, rng: np.random.Generator, row: int | None = None) -> Floats:
         """Return when each waiting job starts in each future, seconds from now, float64 [waiting job, sample].
 
         A job that never starts, since it is larger than the machine, has infinity.
 
+        Args:
+            moment: the queue.
+            rng: source of chance.
+            row: the one waiting job that is asked about, whose row alone is returned; None: all.
+
         Raises:
             InputError: more units are in use than the machine has.
         """
-        running, waiting, now = moment.running, moment.waiting, moment.now
-        elapsed = now - running.start
+        running, waiting = moment.running, moment.waiting
+        elapsed = moment.now - running.start
         lasts = draw_run_times(running, elapsed, moment.ended, self.samples, rng)
         waiting_lasts = draw_run_times(waiting, np.zeros(len(waiting.ids)), moment.ended, self.samples, rng)
-        known = moment.came.take(np.isfinite(moment.came.end))
-        chance = rng.random((self.samples, 2))
-        starts = np.empty((len(waiting.ids), self.samples))
-        for sample in range(self.samples):
-            coming = _arrivals(known, now, *chance[sample])
-            starts[:, sample] = self._simulate(moment, lasts[:, sample], waiting_lasts[:, sample], coming)
+        past = _with_run_times(moment, rng)
+        asked = slice(None) if row is None else slice(row, row + 1)
+        starts, series = np.empty((len(waiting.ids), self.samples))[asked], 1
+        for sample, seed in enumerate(rng.integers(2**32, size=self.samples).tolist()):
+            series = max(series // 2, 1)
+            while True:
+                coming = arrivals_of(past, moment.now, series, np.random.default_rng(seed))
+                found = self._simulate(moment, lasts[:, sample], waiting_lasts[:, sample], coming)[asked]
+                last = coming.submission[-1] - moment.now if len(coming.ids) else np.inf
+                if series >= SERIES or not (found[np.isfinite(found)] > last).any():
+                    break
+                series *= 2
+            starts[:, sample] = found
         return starts
 
     def planned(self, moment: QueueMoment) -> Floats:
@@ -105,7 +124,9 @@ class Futures:
         order = np.argsort(submission, kind="stable")
         found = np.empty(len(order))
         users = np.concatenate((running.users, np.full(len(blocks), "", dtype=object), waiting.users, coming.users))
-        columns = columns_of(submission[order] - before, units[order], walltime[order], delay[order], users[order])
+        # A kernel is quicker with whole seconds.
+        times = np.rint(submission[order] - before), np.rint(walltime[order])
+        columns = columns_of(times[0], units[order], times[1], delay[order], users[order])
         found[order] = self._kernel.starts(columns, self.units)
         starts = found[first : first + len(waiting_lasts)] + before - now
         return np.where(np.isnan(starts), np.inf, np.maximum(starts, 0.0))
@@ -119,7 +140,7 @@ def columns_of(
     numbers: dict[str, int] = {}
     who = [numbers.setdefault(user, len(numbers)) for user in users.tolist()]
     return JobColumns(
-        ids=PackedTexts.of(list(map(str, range(count)))),
+        ids=_positions(count),
         submission=submission,
         units=units,
         walltime=walltime,
@@ -132,20 +153,36 @@ def columns_of(
     )
 
 
-def _arrivals(known: JobRows, now: float, at: float, gap: float) -> JobRows:
-    """Return jobs that came from some moment of the past on, as if that were now; none if too few are known.
+@functools.lru_cache(maxsize=8)
+def _positions(count: int) -> PackedTexts:
+    return PackedTexts.of(list(map(str, range(count))))
+
+
+def _with_run_times(moment: QueueMoment, rng: np.random.Generator) -> JobRows:
+    """Return the jobs that came, those that have not ended with a run time drawn: without them, few large jobs come."""
+    came = moment.came
+    open_ends = ~np.isfinite(came.end)
+    jobs = came.take(open_ends)
+    start, end = came.start.copy(), came.end.copy()
+    start[open_ends] = 0.0
+    end[open_ends] = draw_run_times(jobs, np.zeros(len(jobs.ids)), moment.ended, 1, rng)[:, 0]
+    return came._replace(start=start, end=end)
+
+
+def arrivals_of(past: JobRows, now: float, series: int, rng: np.random.Generator) -> JobRows:
+    """Return jobs that come as they came from some moments of the past on; none if too few are known.
 
     Args:
-        known: jobs that came and ended.
+        past: jobs that came.
         now: s.
-        at: where in the past, from 0 to 1.
-        gap: how much of the first gap is left, from 0 to 1.
+        series: of up to `ARRIVALS` jobs each; with more of them, the first ones are the same.
+        rng: source of chance.
     """
-    count = min(ARRIVALS, len(known.ids) // 2)
-    first = 1 + int(at * (len(known.ids) - count - 1)) if count else 0
-    jobs = known.take(slice(first, first + count))
-    if not count:
-        return jobs
-    before = known.submission[first - 1]
-    moved = jobs.submission - before - (1.0 - gap) * (jobs.submission[0] - before)
-    return jobs._replace(submission=now + np.maximum(moved, 1e-3))
+    count = min(ARRIVALS, len(past.ids) // 2)
+    left = rng.random()
+    first = 1 + (rng.random(series if count else 0) * (len(past.ids) - count - 1)).astype(np.int64)
+    rows = (first[:, None] + np.arange(count)).ravel()
+    gaps = past.submission[rows] - past.submission[rows - 1]
+    # Now is somewhere in the first gap.
+    gaps[:1] *= left
+    return past.take(rows)._replace(submission=now + np.maximum(np.cumsum(gaps), 1e-3))

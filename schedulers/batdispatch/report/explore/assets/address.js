@@ -22,6 +22,7 @@ export function addressState(explorer, filters) {
     for (const [name, label] of Object.entries(filters.state)) told.set(name, label);
     tell("colour", names().indexOf(Object.keys(explorer.colourings).find((name) => explorer.colourings[name] === explorer.colouring)), 0);
     tell("group", explorer.group, filters.dimensions[0].name);
+    tell("charts", explorer.all ? "all" : "few", "few");
     if (explorer.job >= 0) told.set("job", table.name(explorer.job));
     if (explorer.instant !== null) told.set("at", round(view.seconds(explorer.instant)));
     return told;
@@ -38,7 +39,7 @@ export function addressState(explorer, filters) {
     restore(explorer, filters, new URLSearchParams(location.hash.slice(MARK.length)));
     element("charts").closest("section").scrollIntoView();
   };
-  explorer.on(["view", "runs", "pair", "filter", "colour", "group", "job", "instant"], () => {
+  explorer.on(["view", "runs", "pair", "filter", "colour", "group", "all", "job", "instant"], () => {
     clearTimeout(waiting);
     waiting = setTimeout(write, DELAY);
   });
@@ -58,6 +59,7 @@ function restore(explorer, filters, told) {
   explorer.showRuns(told.has("runs") && runs("runs").length ? runs("runs") : explorer.few);
   explorer.colourBy(Object.keys(explorer.colourings)[numbers("colour")[0]] ?? Object.keys(explorer.colourings)[0]);
   explorer.groupBy(filters.dimensions.find(({ name }) => name === told.get("group"))?.name ?? filters.dimensions[0].name);
+  if (explorer.all !== (told.get("charts") === "all")) explorer.showCharts(!explorer.all);
   filters.restore(Object.fromEntries(told));
   const [from, to] = ["from", "to"].map((name) => view.time(Number(told.get(name))));
   if (told.has("from") && from < to) view.show(from, to);

@@ -13,14 +13,15 @@ const REST = 80;
 /**
  * The state. Parts change it through its methods alone, and hear of it by `on`, after these events:
  * `view` (what stretch of time), `runs` (which are in view), `filter` (which jobs are chosen), `pair` (which two runs are compared), `job`
- * (which one is looked at), `instant` (which one is), `colour` (what colours stand for), `group` (by what the jobs are summed up), `frame`: the
- * charts have been painted, and `rest`: they have, and nothing has changed for a moment, so that what takes longer can be worked out.
+ * (which one is looked at), `instant` (which one is), `colour` (what colours stand for), `group` (by what the jobs are summed up), `all` (whether
+ * all charts are shown, or those that are rarely wanted are folded), `frame`: the charts have been painted, and `rest`: they have, and nothing has
+ * changed for a moment, so that what takes longer can be worked out.
  */
 export class Explorer extends EventTarget {
   /** `reasons` has by label of a run and full id of a job why it waited. */
   constructor(table, reasons) {
     super();
-    Object.assign(this, { table, reasons, job: -1, instant: null, group: "" });
+    Object.assign(this, { table, reasons, job: -1, instant: null, group: "", all: false });
     this.view = new View(table, () => this.tell("view"));
     this.few = table.runs.slice(0, MOST_SHOWN);
     this.shown = this.few;
@@ -88,6 +89,12 @@ export class Explorer extends EventTarget {
   groupBy(name) {
     this.group = name;
     this.tell("group");
+  }
+
+  /** Show all charts, or fold those that are rarely wanted. */
+  showCharts(all) {
+    this.all = all;
+    this.tell("all");
   }
 
   /** Look at a job (-1: at none), and have it in view if wanted. */

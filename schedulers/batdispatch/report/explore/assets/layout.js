@@ -12,7 +12,10 @@ export class Layout {
   constructor(explorer, kinds) {
     Object.assign(this, { explorer, kinds, place: element("charts"), charts: [], width: 0, due: false });
     this.line = make("div", "", { class: "instant" });
-    explorer.on(["runs", "pair"], () => this.lay());
+    this.names = make("summary");
+    this.rest = make("details", this.names);
+    this.rest.addEventListener("toggle", () => this.rest.open !== explorer.all && explorer.showCharts(this.rest.open));
+    explorer.on(["runs", "pair", "all"], () => this.lay());
     explorer.on(["instant", "frame"], () => this.mark());
     explorer.on(["view", "filter", "job", "colour"], () => this.redraw());
     dark.addEventListener("change", () => this.lay());
@@ -22,9 +25,14 @@ export class Layout {
 
   lay() {
     for (const chart of this.charts) chart.destroy();
-    this.charts = this.kinds.flatMap((charts) => charts(this.explorer));
+    const charts = this.kinds.flatMap((kind) => kind(this.explorer));
+    const first = charts.filter((chart) => !chart.folded), last = charts.filter((chart) => chart.folded);
+    this.charts = this.explorer.all ? [...first, ...last] : first;
     this.place.classList.toggle("many", this.explorer.shown.length > FEW);
-    this.place.replaceChildren(this.line, ...this.charts.map((chart) => chart.figure));
+    this.names.textContent = `More charts: ${[...new Set(last.map((chart) => chart.folded))].join(", ")}`;
+    this.rest.open = this.explorer.all;
+    this.rest.replaceChildren(this.names, ...last.map((chart) => chart.figure));
+    this.place.replaceChildren(this.line, ...first.map((chart) => chart.figure), ...(last.length ? [this.rest] : []));
     this.width = 0;
     this.resize();
   }

@@ -15,6 +15,7 @@
 
 import { addressState } from "./address.js";
 import { useDates } from "./calendar.js";
+import { layOutCards } from "./cards.js";
 import { CHARTS } from "./charts/all.js";
 import { offerColours } from "./colouring.js";
 import { readTable } from "./decode.js";
@@ -46,6 +47,7 @@ export async function begin(extend = () => ({ first: [], last: [] })) {
   const explorer = new Explorer(await readTable(header), reasons);
   document.documentElement.classList.add("explored");
   document.getElementById("explore").hidden = false;
+  layOutCards();
   const filters = new Filters(explorer, dimensions(explorer));
   listenToFind(explorer, filters);
   tellOfRuns(explorer);

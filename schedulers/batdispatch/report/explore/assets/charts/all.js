@@ -6,7 +6,7 @@ import { statusCharts } from "./status-chart.js";
 
 /**
  * Each is a function of the explorer that returns charts of what is in view (none, if the page has nothing of the kind). A chart has
- * - figure: its element; title: what it shows, in a few words;
+ * - figure: its element; title: what it shows, in a few words; folded, if it is rarely wanted: the name under which it is offered;
  * - resize(width): called before it is first painted, and whenever it gets another width, px;
  * - paint(from, to): show what is between two times of the table; called at most once a frame;
  * - picture(): the canvas that shows it, and how far from the left of the charts it begins, px;

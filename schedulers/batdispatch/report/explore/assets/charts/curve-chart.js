@@ -27,7 +27,7 @@ const EDGE = { stroke: "transparent", width: 0, points: { show: false } };
 
 export class CurveChart {
   constructor(explorer, curve) {
-    Object.assign(this, { explorer, curve, title: curve.title, plot: null });
+    Object.assign(this, { explorer, curve, title: curve.title, folded: curve.folded, plot: null });
     const { shown, foremost } = explorer;
     // What is drawn last is on top.
     this.runs = [...shown.filter((run) => !foremost.includes(run)), ...foremost];

@@ -23,7 +23,7 @@ export function statusCharts(explorer) {
 
 class StatusChart {
   constructor(explorer, run) {
-    Object.assign(this, { explorer, run, title: `Plans of ${run.label}` });
+    Object.assign(this, { explorer, run, title: `Plans of ${run.label}`, folded: "plans" });
     const { columns } = run;
     const at = addUp(Float64Array.from(columns.plan_at));
     const all = columns.plan_proven.map((many, place) => many + columns.plan_found[place] + columns.plan_none[place]);

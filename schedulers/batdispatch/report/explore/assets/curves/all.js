@@ -14,6 +14,7 @@ import { queueLength } from "./queue-length.js";
  * - level(table, run, chosen): an object with means(from, to, stretches), which returns the mean of each of so many stretches of equal length
  *   between two times of the table, null where there is nothing; it may have extremes(from, to, stretches) for least and most as well (see
  *   level.js); or null instead of the object, if this run has none;
+ * - folded, if it is rarely wanted: the name under which it is offered;
  * - scale(table, run): what the values are multiplied by; range(table): the ends of the vertical axis, null for those that the values have;
  * - format(value): a value as people read it; sparse: true, if values stand at moments, and nothing is known between them.
  */

@@ -16,6 +16,7 @@ const common = {
   format: duration,
   marks: durationMarks,
   sparse: true,
+  folded: "decision times",
 };
 
 export const decisionTime = {

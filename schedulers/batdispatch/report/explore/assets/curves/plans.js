@@ -21,4 +21,5 @@ export const gap = {
   range: () => null,
   format: percent,
   sparse: true,
+  folded: "plans",
 };

@@ -20,7 +20,7 @@ const someKnow = (part) => (table) => table.runs.some((run) => knows(table, run,
 
 /** In a fat tree all free hosts are one piece, always. */
 const inPieces = ({ machine: { network } }) => network && network.kind !== "fat tree";
-const free = { applies: someKnow(inPieces), atRest: true };
+const free = { applies: someKnow(inPieces), atRest: true, folded: "pieces of free hosts" };
 
 /** Return means of what the free hosts of a run are at looks at them; null where these say nothing. */
 function looks(table, run, value) {
@@ -61,6 +61,7 @@ const sharedLinks = {
   ...share,
   name: "shared links",
   title: "Shared links",
+  folded: "links",
   about: () => `share of the network's links that two or more jobs use: ${UNSENT}`,
   applies: someKnow(load),
   range: () => null,
@@ -74,6 +75,7 @@ const busiestLink = {
   ...plain,
   name: "busiest link",
   title: "Busiest link",
+  folded: "links",
   about: () => "jobs on the link that most jobs use at the moment",
   applies: someKnow(load),
   level(table, run) {
@@ -88,6 +90,7 @@ const ioNodes = {
   ...plain,
   name: "busiest I/O node",
   title: "Busiest I/O node",
+  folded: "I/O nodes",
   about: () => "jobs that run and ask for the I/O node that most of them ask for at the moment",
   applies: someKnow(asked),
   level(table, run, chosen) {

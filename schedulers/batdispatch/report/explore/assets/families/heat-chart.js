@@ -9,8 +9,8 @@ import { number, percent } from "../words.js";
 import { atRest } from "./at-rest.js";
 import { heatsOf } from "./heat.js";
 
-/** Height of a row, px, between these, and of all rows of a large machine. */
-const ROW = [1, 14], HEIGHT = 240;
+/** Most height of a row and of all rows, px; of a large machine, hosts share a row. */
+const ROW = 14, HEIGHT = 240;
 /** Least height of a row that has its name beside it, px. */
 const NAMED = 11;
 /** From nothing to all. */
@@ -40,7 +40,7 @@ function shades(count) {
 
 class HeatChart {
   constructor(explorer, run, family, heats) {
-    Object.assign(this, { explorer, run, family, heats });
+    Object.assign(this, { explorer, run, family, heats, folded: "nodes over time" });
     this.canvas = make("canvas", "", { role: "img" });
     this.box = make("div", this.canvas, { class: "heat" });
     this.choice = make("select", [...heats.keys()].map((name) => make("option", name)), { "aria-label": `What the heat map of ${run.label} shows` });
@@ -62,7 +62,8 @@ class HeatChart {
 
   resize(width) {
     this.width = width;
-    this.height = Math.round(Math.min(Math.max(HEIGHT, ROW[0] * this.heat.rows), ROW[1] * this.heat.rows));
+    // Numbers of jobs cannot be put together as shares can.
+    this.height = Math.min(ROW * this.heat.rows, Math.max(HEIGHT, this.heat.unit === "jobs" ? this.heat.rows : 0));
     this.canvas.width = Math.round(width * density());
     this.canvas.height = Math.round(this.height * density());
     this.canvas.style.width = `${width}px`;
