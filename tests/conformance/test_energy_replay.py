@@ -8,6 +8,7 @@ import pytest
 from batdispatch.batsim import v4
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.line.session import Session
+from batdispatch.examples.sleeper import Sleeper
 from batdispatch.links.replay import read_recording, replay
 from recorded_energy import ENERGY
 from scripted import Scripted
@@ -39,6 +40,12 @@ def test_recorded_decisions_pass_the_ledger_and_come_out_the_same(name: str) -> 
     result = replay(ENERGY / "batsim4" / name / "exchange.jsonl", session, v4)
     assert result.difference is None
     assert session.ended
+
+
+def test_the_sleeper_of_the_manual_decides_as_batscheds_did() -> None:
+    session = Session(Sleeper())
+    result = replay(ENERGY / "batsim4" / "sleeper.homo8" / "exchange.jsonl", session, v4)
+    assert (result.difference, session.ended) == (None, True)
 
 
 def hear_all(session: Session, messages: Iterable[bytes]) -> None:
