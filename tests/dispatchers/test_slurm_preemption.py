@@ -175,6 +175,32 @@ def test_a_job_that_waits_for_one_that_is_ending_holds_up_its_partition() -> Non
     assert found["small"][0] > 10
 
 
+@pytest.mark.parametrize("mode", ["cancel", "requeue"])
+def test_a_preempted_job_runs_on_for_its_time_of_grace(mode: str) -> None:
+    gentle = msgspec.structs.replace(LOW, grace_time=30.0)
+    tasks = [
+        task("a", 0, 2, 100),
+        task("b", 0, 2, 100),
+        task("c", 10, 2, 50, partition="high"),
+        task("d", 11, 1, 20),
+    ]
+    found = times(run(machine(gentle, HIGH), *tasks, preempt_mode=mode))
+    # Nobody else ends for c while b has its time. Queued again, b goes before d.
+    assert (found["a"], found["b"], found["c"]) == ((0, 100), (0, 40), (40, 90))
+    assert found["d"] == ((100, 120) if mode == "requeue" else (90, 110))
+    assert found.get("b~1") == ((90, 190) if mode == "requeue" else None)
+    # Who ends by itself before that is not queued again.
+    short = [task("a", 0, 2, 100), task("b", 0, 2, 25), *tasks[2:3]]
+    assert times(run(machine(gentle, HIGH), *short, preempt_mode=mode)) == {"a": (0, 100), "b": (0, 25), "c": (25, 75)}
+
+
+def test_the_grace_of_a_quality_of_service_counts_where_that_preempts() -> None:
+    low, high = Qos(name="low", default=True, grace_time=20.0), Qos(name="high", preempts=["low"])
+    site = machine(msgspec.structs.replace(LOW, grace_time=500.0), qos=(low, high))
+    tasks = task("a", 0, 4, 100), task("c", 10, 4, 50, qos="high")
+    assert times(run(site, *tasks, preempt="qos"))["c"] == (30, 80)
+
+
 def test_nobody_can_suspend_a_job() -> None:
     with pytest.raises(InputError, match="preempt_mode"):
         run(machine(LOW, HIGH), preempt_mode="suspend")
@@ -207,13 +233,19 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @SEVERAL
-@given(jobs=JOBS, options=OPTIONS, cores=st.sampled_from([0, 3]), modes=st.sampled_from(["", "off", "cancel"]))
+@given(
+    jobs=JOBS,
+    options=OPTIONS,
+    cores=st.sampled_from([0, 3]),
+    modes=st.sampled_from(["", "off", "cancel"]),
+    grace=st.sampled_from([0.0, 0.0, 1.0, 45.0]),
+)
 def test_no_job_is_lost_and_only_lower_tiers_give_way(
-    jobs: list[tuple[int, int, int, int, str]], options: dict[str, str], cores: int, modes: str
+    jobs: list[tuple[int, int, int, int, str]], options: dict[str, str], cores: int, modes: str, grace: float
 ) -> None:
     site = machine(
-        Partition(name="a", hosts=["n[0-3]"], preempt_mode=modes),  # type: ignore[arg-type]
-        Partition(name="b", hosts=["n[0-3]"], tier=2),
+        Partition(name="a", hosts=["n[0-3]"], preempt_mode=modes, grace_time=grace),  # type: ignore[arg-type]
+        Partition(name="b", hosts=["n[0-3]"], tier=2, grace_time=grace / 3),
         Partition(name="c", hosts=["n[0-3]"], tier=3),
         cores=cores,
     )

@@ -212,12 +212,14 @@ NODE = """NodeName=n1 Arch=x86_64 CoresPerSocket=8
 QOS = """Name|Priority|GraceTime|Preempt|PreemptMode|MaxWall
 normal|0|00:00:00||cluster|
 high|100|00:00:00|normal,low|cluster|2:00:00
-low|1|00:00:00||requeue|
+low|1|00:02:00||requeue|
 """
 
 
 def test_qualities_of_service_are_those_of_sacctmgr(tmp_path: Path) -> None:
-    (tmp_path / "slurm.conf").write_text("NodeName=n1 CPUs=32\nPartitionName=batch Nodes=n1 PreemptMode=CANCEL\n")
+    (tmp_path / "slurm.conf").write_text(
+        "NodeName=n1 CPUs=32\nPartitionName=batch Nodes=n1 PreemptMode=CANCEL GraceTime=90\n"
+    )
     (tmp_path / "qos.txt").write_text(QOS)
     head, *lines = (
         HEAD.replace("Partition", "Partition|QOS"),
@@ -235,6 +237,8 @@ def test_qualities_of_service_are_those_of_sacctmgr(tmp_path: Path) -> None:
         "low": (1, None, [], "requeue"),
     }
     assert site.partitions["batch"].preempt_mode == "cancel"
+    assert site.partitions["batch"].grace_time == 90.0
+    assert {name: one.grace_time for name, one in site.qos.items()} == {"normal": 0.0, "high": 0.0, "low": 120.0}
     assert [job.extra.get("qos") for job in read_workload(tmp_path / "out" / "input" / "account.json").jobs] == [
         "high",
         None,

@@ -97,6 +97,33 @@ def test_who_preempts_whom(tmp_path: Path, lines: str, expected: dict[str, str])
     assert create("slurm-backfill", read.options).registers_jobs == bool(expected)
 
 
+PARTITIONS = """NodeName=n1
+PartitionName=DEFAULT GraceTime=120
+PartitionName=low Nodes=n1 PreemptMode=CANCEL
+PartitionName=high Nodes=n1 PreemptMode=SUSPEND GraceTime=00:05:00
+"""
+
+
+@pytest.mark.parametrize("kind", ["partition_prio", "qos", "none"])
+def test_what_partitions_say_of_preempted_jobs_is_named(tmp_path: Path, kind: str) -> None:
+    lines = f"PreemptType=preempt/{kind}\nPreemptMode=REQUEUE\n{PARTITIONS}"
+    found = {
+        (one.setting.key, one.setting.value): (one.verdict, one.meaning)
+        for one in scheduling_of(read_conf(write(tmp_path, lines))).readings
+    }
+    told = [found[key] for key in (("GraceTime", "120"), ("GraceTime", "00:05:00"), ("PreemptMode", "CANCEL"))]
+    if kind == "partition_prio":
+        assert told == [
+            ("understood", "grace_time=120 of the platform's partition"),
+            ("understood", "grace_time=300 of the platform's partition"),
+            ("understood", "preempt_mode=cancel of the platform's partition"),
+        ]
+        assert "no job can be suspended here" in found["PreemptMode", "SUSPEND"][1]
+    else:
+        assert told == [("ignored", "no job is preempted for a partition's tier")] * 3
+    assert found["PreemptMode", "SUSPEND"][0] == "ignored"
+
+
 @pytest.mark.parametrize(
     ("version", "depth", "ordering"), [("21.05", 100, ""), ("22.05", 500, ""), ("23.11", 500, "m")]
 )

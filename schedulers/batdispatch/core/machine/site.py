@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -59,6 +59,8 @@ class Class(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     priority: int = 0
     #: What becomes of its jobs if others preempt them; empty: as the dispatcher says, which only `slurm-backfill` does.
     preempt_mode: PreemptMode = ""
+    #: For how long its jobs run on once they are preempted, s.
+    grace_time: Annotated[float, msgspec.Meta(ge=0)] = 0.0
 
 
 class Partition(Class, frozen=True, kw_only=True, forbid_unknown_fields=True):

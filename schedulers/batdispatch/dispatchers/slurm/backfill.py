@@ -50,8 +50,9 @@ class SlurmBackfill(PlanningQueue):
         - A pass reserves nothing for jobs behind the last one that fits now, since nobody could tell.
         - Partitions, qualities of service, arrays and advance reservations are enforced before the dispatcher sees a
           job, as for every dispatcher.
-        - A job that is preempted ends at once, without a time of grace. With `preempt_mode=requeue` a job is registered
-          that continues it, and starts from the beginning. No job is suspended.
+        - A job that is preempted ends at once, or after the `grace_time` of its partition or quality of service. With
+          `preempt_mode=requeue` a job is then registered that continues it, and starts from the beginning. No job is
+          suspended.
         - Left out: gang scheduling, heterogeneous jobs, topology plugins, limits of associations.
     References:
         [1] SchedMD: Scheduling Configuration Guide, https://slurm.schedmd.com/sched_config.html; slurm.conf,
@@ -118,7 +119,7 @@ class SlurmBackfill(PlanningQueue):
         self._ask()
         if self._preemption is not None and stay.job.id in self._preemption.ending:
             self._main_clock.hurry()
-            if self._preemption.ending.pop(stay.job.id):
+            if self._preemption.ended(stay.job.id):
                 self._queue_again(ledger, stay)
 
     def _queue_again(self, ledger: Ledger, stay: Stay) -> None:
@@ -155,6 +156,8 @@ class SlurmBackfill(PlanningQueue):
         if self.correct(self.ends) or self._hold_is_over(ledger) or self._delay_is_over(ledger):
             self._ask()
         self.fresh = []
+        if self._preemption is not None:
+            self._preemption.end_graces()
         if not self.waiting:
             if self._pass_asked:
                 self._pass_clock.changed(ledger.now)

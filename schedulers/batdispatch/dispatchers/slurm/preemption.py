@@ -1,7 +1,7 @@
 """Which running jobs give way to a waiting one: Slurm's preemption by partitions and by qualities of service.
 
 References:
-    Slurm 22.05, `find_preemptable_jobs` in preempt/partition_prio and preempt/qos, `_run_now` in
+    Slurm 22.05, `find_preemptable_jobs` in preempt/partition_prio and preempt/qos, `slurm_job_preempt`, `_run_now` in
     select/cons_common/job_test.c, `_preempt_jobs` in node_scheduler.c, `sort_job_queue2` in job_scheduler.c;
     Slurm documentation, Preemption, https://slurm.schedmd.com/preempt.html.
 """
@@ -14,7 +14,8 @@ from typing import Any
 
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.core.machine.site import Site
+from batdispatch.core.machine.site import Class, Site
+from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.dispatchers.slurm.partitions import Partitions
 from batdispatch.dispatchers.slurm.will_run import Chooser
 
@@ -50,6 +51,8 @@ class Preemption:
         self._partitions = partitions
         #: When jobs were ended last for a job, by its id, s.
         self._asked: dict[str, float] = {}
+        #: By id of a job that runs on for its time of grace: when that is over, s, and for whom it then ends.
+        self._graces: dict[str, tuple[float, str]] = {}
 
     def in_order(self, jobs: list[Job]) -> list[Job]:
         """Return waiting jobs in their order, but each one before those whose quality of service its own may preempt.
@@ -90,6 +93,19 @@ class Preemption:
         ]
         return sorted(found, key=lambda stay: (self._level(site, stay.job), stay.allocation.size, stay.rank))
 
+    def end_graces(self) -> None:
+        """End the jobs whose time of grace is over."""
+        ledger, over = self._ledger, self._ledger.now + TOLERANCE
+        due = [name for name, (end, _) in self._graces.items() if end <= over]
+        ledger.kill(ledger.running[name].job for name in due)
+        for name in due:
+            del self._graces[name]
+
+    def ended(self, job_id: str) -> bool:
+        """Take note of the end of a job, and return whether it is to be queued again if it was killed."""
+        self._graces.pop(job_id, None)
+        return self.ending.pop(job_id)
+
     def _yields(self, site: Site, job: Job, running: Job) -> bool:
         if self._mode_of(site, running) == "off":
             return False
@@ -98,8 +114,11 @@ class Preemption:
         own, other = site.qos_of(job), site.qos_of(running)
         return own is not None and other is not None and other.name in own.preempts
 
+    def _kind(self, site: Site, running: Job) -> Class | None:
+        return site.qos_of(running) if self._by_qos else site.partition_of(running)
+
     def _mode_of(self, site: Site, running: Job) -> str:
-        kind = site.qos_of(running) if self._by_qos else site.partition_of(running)
+        kind = self._kind(site, running)
         return (kind.preempt_mode if kind is not None else "") or self._mode
 
     def _level(self, site: Site, running: Job) -> int:
@@ -116,7 +135,12 @@ class Preemption:
         return free
 
     def preempt(self, job: Job, hosts: int) -> bool:
-        """End jobs so that a waiting one can start on hosts of a mask; return whether jobs end, or ended shortly."""
+        """End jobs so that a waiting one can start on hosts of a mask; return whether jobs end, or ended shortly.
+
+        A job with a time of grace ends after that. Until then, no further ones end for the waiting job.
+        """
+        if any(waiting == job.id for _, waiting in self._graces.values()):
+            return True
         victims = self._victims(job, hosts, self.candidates(job))
         now = self._ledger.now
         if not victims or now - self._asked.get(job.id, -_PATIENCE) < _PATIENCE:
@@ -126,7 +150,11 @@ class Preemption:
         assert site is not None
         for stay in victims:
             self.ending[stay.job.id] = self._mode_of(site, stay.job) == "requeue"
-        self._ledger.kill(stay.job for stay in victims)
+            kind = self._kind(site, stay.job)
+            if kind is not None and kind.grace_time:
+                self._graces[stay.job.id] = now + kind.grace_time, job.id
+                self._ledger.wake_at(now + kind.grace_time)
+        self._ledger.kill(stay.job for stay in victims if stay.job.id not in self._graces)
         return True
 
     def _victims(self, job: Job, hosts: int, candidates: list[Stay]) -> list[Stay]:

@@ -76,6 +76,7 @@ def _seconds(setting: Setting) -> str:
 
 
 _NOTHING = "nothing here does this"
+_NO_SUSPENSION = "no job can be suspended here, since Batsim's jobs run until they end: none is preempted"
 #: Further settings of the whole cluster that decide when jobs start or end, in small letters.
 _LEFT_OUT = ("preemptexempttime", "preemptparameters", "overtimelimit", "completewait", "schedulertimeslice")
 _NO_TIME = _Rule(note="passes and runs of the main loop take no simulated time", verdict="ignored")
@@ -245,10 +246,30 @@ def _read_preemption(conf: SlurmConf, options: dict[str, str]) -> list[Interpret
     suspends = mode is not None and "SUSPEND" in mode.value.upper()
     found = [] if kind is None else [Interpretation(kind, "understood", f"preempt={by or 'none'}")]
     if kind is not None and suspends:
-        found = [Interpretation(kind, "ignored", "no job can be suspended here, so none is preempted")]
+        found = [Interpretation(kind, "ignored", _NO_SUSPENSION)]
+    found += _read_partitions(conf, by)
     if mode is not None:
-        meaning = "no job can be suspended here" if suspends else f"preempt_mode={what or 'requeue'}"
+        meaning = _NO_SUSPENSION if suspends else f"preempt_mode={what or 'requeue'}"
         found.append(Interpretation(mode, "ignored" if suspends else "understood", meaning))
+    return found
+
+
+def _read_partitions(conf: SlurmConf, by: str) -> list[Interpretation]:
+    """Return what became of what partitions say of their preempted jobs: the platform's partitions have it."""
+    told = [one.settings[key] for one in conf.partitions for key in ("preemptmode", "gracetime") if key in one.settings]
+    found = []
+    # Partitions share what a DEFAULT line says.
+    for setting in {(one.key, one.source, one.line): one for one in told}.values():
+        if setting.key.lower() == "gracetime":
+            meaning = f"grace_time={setting.grace():g}"
+        else:
+            meaning = f"preempt_mode={setting.preempt_mode() or 'requeue'}"
+        if by != "partition":
+            found.append(Interpretation(setting, "ignored", "no job is preempted for a partition's tier"))
+        elif "SUSPEND" in setting.value.upper():
+            found.append(Interpretation(setting, "ignored", _NO_SUSPENSION))
+        else:
+            found.append(Interpretation(setting, "understood", f"{meaning} of the platform's partition"))
     return found
 
 

@@ -84,6 +84,14 @@ class Setting(NamedTuple):
             self.refuse("minutes, or a time such as 1-12:30:00, or UNLIMITED")
         return seconds
 
+    def grace(self) -> float:
+        """Return a time in seconds, where a plain number is seconds and not minutes.
+
+        Raises:
+            InputError: it is none.
+        """
+        return float(self.value) if self.value.isascii() and self.value.isdigit() else self.seconds()
+
     def number(self) -> float:
         """Return a number, at least 0.
 

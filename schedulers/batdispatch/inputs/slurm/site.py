@@ -301,6 +301,7 @@ def _partition(name: str, told: Sequence[Settings], found: SlurmFolder) -> Parti
         priority=_first(told, ("priorityjobfactor", "priority"), Setting.whole, 1),
         tier=_first(told, ("prioritytier", "priority"), Setting.whole, 1),
         preempt_mode=_first(told, ("preemptmode",), Setting.preempt_mode, _UNSAID),
+        grace_time=_first(told, ("gracetime",), Setting.grace, 0.0),
     )
 
 
@@ -315,6 +316,7 @@ def _qos(told: Settings) -> Qos:
         priority=_first([told], ("priority",), Setting.whole, 0),
         preempts=list(_first([told], ("preempt",), Setting.words, _NOBODY)),
         preempt_mode=_first([told], ("preemptmode",), Setting.preempt_mode, _UNSAID),
+        grace_time=_first([told], ("gracetime",), Setting.grace, 0.0),
     )
 
 
