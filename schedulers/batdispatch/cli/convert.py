@@ -11,7 +11,7 @@ import click
 
 from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.logs import log_options, refuse_log_options
-from batdispatch.cli.messages import answer, json_text, quiet_option, show, warn
+from batdispatch.cli.messages import conclude, quiet_option, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, output_option
 from batdispatch.cli.progress import ProgressDisplay
@@ -94,11 +94,7 @@ def command(
         let_compute(workload, compute)
     account = _written(workload, output, version)
     warn_of_overruns(imported, warn)
-    if as_json:
-        answer(json_text(account | report.as_dict()))
-    else:
-        show(report.as_text())
-        answer(str(output))
+    conclude(output, account | report.as_dict(), as_json=as_json, words=report.as_text())
 
 
 def _translate(path: str, output: Path, version: Literal[4, 5], as_json: bool) -> None:
@@ -108,11 +104,9 @@ def _translate(path: str, output: Path, version: Literal[4, 5], as_json: bool) -
     refuse_log_options("platform", "master_host")
     workload = read_workload(path)
     account = _written(workload, output, version)
-    if as_json:
-        answer(json_text(account | {"jobs": len(workload.jobs), "profiles": len(workload.profiles)}))
-        return
-    show(f"{len(workload.jobs)} jobs, {len(workload.profiles)} profiles for Batsim {version}")
-    answer(str(output))
+    facts = account | {"jobs": len(workload.jobs), "profiles": len(workload.profiles)}
+    words = f"{len(workload.jobs)} jobs, {len(workload.profiles)} profiles for Batsim {version}"
+    conclude(output, facts, as_json=as_json, words=words)
 
 
 def _written(workload: Workload, output: Path, version: Literal[4, 5]) -> dict[str, object]:
@@ -124,4 +118,4 @@ def _written(workload: Workload, output: Path, version: Literal[4, 5]) -> dict[s
     if version == 5:
         for warning in faults.warnings((job.profile for job in workload.jobs), workload.profiles):
             warn(warning)
-    return {"output": str(output), "sha256": digest, "nb_res": workload.nb_res}
+    return {"sha256": digest, "nb_res": workload.nb_res}

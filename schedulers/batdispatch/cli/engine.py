@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Command
+from batdispatch.cli.messages import conclude
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import out_option
+from batdispatch.cli.outputs import out_option, written_option
 from batdispatch.inputs.folders import checked_folder
 from batdispatch.runs.engine_options import EngineInPlace
 from batdispatch.runs.spec import RunSpec
@@ -23,7 +24,8 @@ _INPUTS = ("platform", "workload", "master_host", "external_events", "simgrid", 
 @out_option(
     "engine-out", "Write jobs.csv, schedule.csv and machine_states.csv into this folder.", section=OTHER_OPTIONS
 )
-def command(spec: RunSpec, engine: EngineInPlace, out: Path) -> None:
+@written_option
+def command(spec: RunSpec, engine: EngineInPlace, out: Path, as_json: bool) -> None:
     """Simulate a workload for a scheduler behind a socket, in Batsim's place and with its options.
 
     \b
@@ -36,4 +38,4 @@ def command(spec: RunSpec, engine: EngineInPlace, out: Path) -> None:
     from batdispatch.runs.engine_in_place import simulate_for_scheduler
 
     simulate_for_scheduler(spec, engine, checked_folder(out))
-    click.echo(str(out))
+    conclude(out, {"files": sorted(path.name for path in out.iterdir())}, as_json=as_json)

@@ -8,8 +8,8 @@ import click
 
 from batdispatch.cli.export_evalys import evalys
 from batdispatch.cli.groups import Group
-from batdispatch.cli.messages import answer
-from batdispatch.cli.outputs import output_option
+from batdispatch.cli.messages import conclude
+from batdispatch.cli.outputs import output_option, written_option
 
 
 @click.group(cls=Group)
@@ -25,7 +25,8 @@ def command() -> None:
 @command.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @output_option("FILE", "Write the trace into this file, FILE.json or FILE.json.gz.")
-def perfetto(folders: tuple[Path, ...], output: Path) -> None:
+@written_option
+def perfetto(folders: tuple[Path, ...], output: Path, as_json: bool) -> None:
     """Write a trace for Perfetto's viewer: each host a track, each job a slice, the queue a counter.
 
     DIR is a run's folder, or a folder that holds several.
@@ -41,14 +42,16 @@ def perfetto(folders: tuple[Path, ...], output: Path) -> None:
 
     if not output.name.endswith((".json", ".json.gz")):
         raise InputError(f"{output.name!r}, expected a name that ends in .json or .json.gz", source="option --out")
-    write_perfetto(read_runs(find_runs(folders)), output)
-    answer(str(output))
+    runs = read_runs(find_runs(folders))
+    slices = write_perfetto(runs, output)
+    conclude(output, {"runs": [run.label for run in runs], "slices": slices}, as_json=as_json)
 
 
 @command.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @output_option("FILE.csv", "Write the table into this file.")
-def spreadsheet(run: Path, output: Path) -> None:
+@written_option
+def spreadsheet(run: Path, output: Path, as_json: bool) -> None:
     """Write a run's jobs.csv so that a spreadsheet takes no text for a formula.
 
     Ids of jobs come from logs, and may begin with =, +, - or @. Such texts get an apostrophe in front; numbers stay.
@@ -59,8 +62,8 @@ def spreadsheet(run: Path, output: Path) -> None:
     """
     from batdispatch.results.spreadsheet import write_spreadsheet
 
-    write_spreadsheet(run, output)
-    answer(str(output))
+    jobs = write_spreadsheet(run, output)
+    conclude(output, {"jobs": jobs}, as_json=as_json)
 
 
 command.add_command(evalys)

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.groups import Command, option
-from batdispatch.cli.messages import answer, quiet_option
-from batdispatch.cli.outputs import out_option
+from batdispatch.cli.messages import conclude, quiet_option
+from batdispatch.cli.outputs import out_option, written_option
 from batdispatch.cli.progress import ProgressDisplay
 
 
@@ -18,8 +18,11 @@ from batdispatch.cli.progress import ProgressDisplay
 @option("--from", "begin", metavar="TIME", help="Leave out jobs that end before this time.")
 @option("--to", "end", metavar="TIME", help="Leave out jobs that start after this time.")
 @option("--user", "users", metavar="NAME", multiple=True, help="Show only jobs of this user. May be repeated.")
+@written_option
 @quiet_option
-def evalys(folders: tuple[Path, ...], out: Path, begin: str | None, end: str | None, users: tuple[str, ...]) -> None:
+def evalys(
+    folders: tuple[Path, ...], out: Path, begin: str | None, end: str | None, users: tuple[str, ...], as_json: bool
+) -> None:
     """Write what evalys reads of runs, and evalys' own figures of them as SVG and PNG.
 
     RUN is a run's folder, or a folder that holds several. Of each run: its jobs as a table, utilisation, queue and
@@ -49,5 +52,4 @@ def evalys(folders: tuple[Path, ...], out: Path, begin: str | None, end: str | N
             users=users,
             progress=lambda done, total: progress.tell("figures of evalys", done, total),
         )
-    for path in paths:
-        answer(str(path))
+    conclude(out, {"files": list(map(str, paths))}, as_json=as_json, words="\n".join(map(str, paths)))

@@ -14,9 +14,9 @@ import msgspec
 from batdispatch.cli.announced_group import AnnouncedGroup
 from batdispatch.cli.groups import Command, LazyGroup, option
 from batdispatch.cli.logs import read_source, source_option
-from batdispatch.cli.messages import answer, json_text, quiet_option, show
+from batdispatch.cli.messages import conclude, quiet_option, show
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import json_option, output_option
+from batdispatch.cli.outputs import output_option, written_option
 from batdispatch.core.line.settings import RESULTS
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ _SEED = option(
 )
 _OUTPUT = [
     quiet_option,
-    json_option("Print what was written as JSON."),
+    written_option,
     output_option("W.json", "Write the workload into this file.", section=RESULTS),
 ]
 
@@ -155,7 +155,6 @@ def _finish(
     span = workload.jobs[-1].submission - workload.jobs[0].submission
     load = workload.offered_load()
     facts: dict[str, Any] = {
-        "output": str(output),
         "sha256": digest,
         "jobs": len(workload.jobs),
         "hosts": workload.nb_res,
@@ -164,11 +163,7 @@ def _finish(
         **made.found,
         **read,
     }
-    if as_json:
-        answer(json_text(facts))
-    else:
-        shown = "" if load is None else f", offered load {load:.3f}"
-        jobs, hosts = count_of(len(workload.jobs), "job"), count_of(workload.nb_res or 0, "host")
-        when = f"in {span / 86400:.2f} days" if span else "all at once"
-        show(f"{kind}: {jobs} {when}, {hosts}{shown}")
-        answer(str(output))
+    shown = "" if load is None else f", offered load {load:.3f}"
+    jobs, hosts = count_of(len(workload.jobs), "job"), count_of(workload.nb_res or 0, "host")
+    when = f"in {span / 86400:.2f} days" if span else "all at once"
+    conclude(output, facts, as_json=as_json, words=f"{kind}: {jobs} {when}, {hosts}{shown}")

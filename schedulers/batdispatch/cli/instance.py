@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Group
-from batdispatch.cli.messages import answer
+from batdispatch.cli.messages import conclude
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import json_option, output_option
+from batdispatch.cli.outputs import json_option, output_option, written_option
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import Form
@@ -68,7 +68,8 @@ def command() -> None:
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @output_option("FILE", "Write the instances into this file, one line of JSON for each.")
 @options(SaveOptions)
-def save(chosen: SaveOptions, run: Path, output: Path) -> None:
+@written_option
+def save(chosen: SaveOptions, run: Path, output: Path, as_json: bool) -> None:
     """Save what a run's dispatcher had to decide: the queued jobs that fitted, the running jobs, the nodes.
 
     RUN is a run's folder with decisions.jsonl, by whatever dispatcher.
@@ -81,8 +82,8 @@ def save(chosen: SaveOptions, run: Path, output: Path) -> None:
     from batdispatch.runs.instances import save_instances
 
     kept, found = save_instances(run, output, **msgspec.structs.asdict(chosen))
-    answer(f"{kept} of {found} instances")
-    answer(str(output))
+    facts = {"instances": kept, "found": found}
+    conclude(output, facts, as_json=as_json, words=f"{kept} of {found} instances")
 
 
 @command.command()

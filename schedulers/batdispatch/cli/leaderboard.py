@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from batdispatch.cli.groups import Command, option
-from batdispatch.cli.messages import is_quiet, quiet_option
+from batdispatch.cli.messages import conclude, is_quiet, quiet_option
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import out_option, processes_option
+from batdispatch.cli.outputs import out_option, processes_option, written_option
 from batdispatch.core.errors import SimulationError
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.folders import checked_folder
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     help="Write the page here, and the table of runs beside it. The default is DIR/leaderboard/leaderboard.md.",
 )
 @processes_option("Run this many processes at a time.", 10_000)
+@written_option
 @quiet_option
-def command(who: LeaderboardOptions, out: Path, page: Path | None, processes: int) -> None:
+def command(who: LeaderboardOptions, out: Path, page: Path | None, processes: int, as_json: bool) -> None:
     """Run every registered dispatcher on stated workloads, rank them on each, and write a page.
 
     Dispatchers that other packages register take part. Runs that are there from the same inputs and code are kept, so
@@ -65,12 +66,30 @@ def command(who: LeaderboardOptions, out: Path, page: Path | None, processes: in
             processes=processes,
             watch=watching.begin,
         )
-    if not is_quiet():
+    if not is_quiet() and not as_json:
         _print(standings)
-    click.echo(str(path))
+    conclude(path, {"boards": [board_as_dict(standing) for standing in standings]}, as_json=as_json)
     failed = {f"{standing.board.name}: {name}": why for standing in standings for name, why in standing.failed.items()}
     if failed:
         raise SimulationError("; ".join(f"{name}: {why}" for name, why in failed.items())[:1000])
+
+
+def board_as_dict(standing: BoardStanding) -> dict[str, Any]:
+    """Return what a board says: of each dispatcher, the best first, its means and how it compares with the baseline."""
+    pairs = {
+        metric: {name: pair.effect and pair.effect._asdict() for name, pair in of.items()}
+        for metric, of in standing.pairs.items()
+    }
+    rows = [
+        {
+            "dispatcher": name,
+            "values": {metric: of.get(name) for metric, of in standing.values.items()},
+            "against_baseline": {metric: of.get(name) for metric, of in pairs.items()},
+        }
+        for name in standing.order
+    ]
+    board = {"name": standing.board.name, "title": standing.board.title, "baseline": standing.board.baseline}
+    return {**board, "replicates": standing.replicates, "dispatchers": rows, "failed": standing.failed}
 
 
 def _print(standings: Sequence[BoardStanding]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -92,6 +92,23 @@ def answer(text: str) -> None:
     """Print what was asked for, such as the path of the result: beside a result that is the standard output itself."""
     context = click.get_current_context(silent=True)
     click.echo(text, err=context is not None and bool(context.meta.get(_APART)))
+
+
+def conclude(output: object, facts: Mapping[str, object], *, as_json: bool, words: str = "") -> None:
+    """Print what came of a command: words about it and its path, or both the path and facts as JSON.
+
+    Args:
+        output: the path.
+        facts: about what was written; only JSON has them.
+        as_json: which of the two.
+        words: an account for people; empty: there is none.
+    """
+    if as_json:
+        answer(json_text({"output": str(output), **facts}))
+        return
+    if words:
+        show(words)
+    answer(str(output))
 
 
 def json_text(value: object) -> str:

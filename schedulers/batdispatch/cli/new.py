@@ -10,6 +10,8 @@ from typing import NamedTuple
 import click
 
 from batdispatch.cli.groups import Command, Group, option
+from batdispatch.cli.messages import conclude
+from batdispatch.cli.outputs import written_option
 
 
 class Kind(NamedTuple):
@@ -56,9 +58,9 @@ def command() -> None:
     """
 
 
-def _subcommand(kind: str) -> Callable[[str, Path | None], None]:
-    def write(name: str, output: Path | None) -> None:
-        write_package(kind, name, output)
+def _subcommand(kind: str) -> Callable[[str, Path | None, bool], None]:
+    def write(name: str, output: Path | None, as_json: bool) -> None:
+        write_package(kind, name, output, as_json=as_json)
 
     what = kind.replace("-", " ")
     write.__doc__ = f"""Write a package that adds {"an" if kind[0] in "aeiou" else "a"} {what}.
@@ -83,17 +85,18 @@ output_option = option(
 
 for _kind in KINDS:
     command.add_command(
-        click.command(_kind, cls=Command)(click.argument("name")(output_option(_subcommand(_kind)))),
+        click.command(_kind, cls=Command)(click.argument("name")(output_option(written_option(_subcommand(_kind))))),
     )
 
 
-def write_package(kind: str, name: str, output: Path | None) -> None:
+def write_package(kind: str, name: str, output: Path | None, *, as_json: bool = False) -> None:
     """Write a package, and print how to try it and its folder.
 
     Args:
         kind: a key of `KINDS`.
         name: of the dispatcher or part.
         output: the folder; None: called like it.
+        as_json: print JSON.
 
     Raises:
         InputError: the name is no name, or taken, or the folder is there.
@@ -114,7 +117,7 @@ def write_package(kind: str, name: str, output: Path | None) -> None:
         raise InputError(f"{name!r} is taken: `batdispatch explain {name}` says by what", source="NAME")
     folder = output or Path(name)
     if folder.exists():
-        raise InputError(f"{folder} is there already, expected a new folder", source="option --output")
+        raise InputError(f"{folder} is there already, expected a new folder", source="option --out")
     words = name.split("-")
     class_name = "".join(word.capitalize() for word in words)
     if class_name in batdispatch.__all__:
@@ -141,8 +144,8 @@ def write_package(kind: str, name: str, output: Path | None) -> None:
         text = (resources.files("batdispatch.cli") / "skeleton" / f"{source}.txt").read_text(encoding="utf-8")
         files[target] = Template(text).substitute(values).encode()
     _write_folder(folder, files)
-    click.echo(f"pip install --editable '{folder}[test]' && pytest {folder}")
-    click.echo(str(folder))
+    trial = f"pip install --editable '{folder}[test]' && pytest {folder}"
+    conclude(folder, {"name": name, "kind": kind, "files": list(files), "trial": trial}, as_json=as_json, words=trial)
 
 
 def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:

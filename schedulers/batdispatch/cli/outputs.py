@@ -65,6 +65,10 @@ def json_option(help: str, *, section: str = RESULTS) -> Callable[[F], F]:
     return option("--json", "as_json", section=section, is_flag=True, help=help)
 
 
+#: ``--json`` of a command that writes something, see `messages.conclude`.
+written_option = json_option("Print what was written as JSON, with its path.")
+
+
 def fresh_option(what: str) -> Callable[[F], F]:
     """Return ``--fresh``: whether runs that are there are made anew; `what` says when they are kept otherwise."""
     return option(

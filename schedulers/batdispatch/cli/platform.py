@@ -12,9 +12,10 @@ import click
 
 from batdispatch.cli.announced_group import AnnouncedGroup
 from batdispatch.cli.groups import OTHER_OPTIONS, Command, Group, option
-from batdispatch.cli.messages import json_text
+from batdispatch.cli.messages import conclude, json_text
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import json_option
+from batdispatch.cli.outputs import json_option, written_option
+from batdispatch.core.errors import InputError
 from batdispatch.inputs.platform_kinds import KINDS, ShowOptions
 
 
@@ -61,15 +62,25 @@ _output_option = partial(
 )
 
 
-def _write(output: str, content: bytes) -> None:
+def _write(output: str, content: bytes, as_json: bool) -> None:
+    """Write a platform; print it where it is the standard output, else its path, or as JSON what it has.
+
+    Raises:
+        InputError: JSON and the platform would be mixed.
+    """
     from batdispatch.inputs.files import replace_file
+    from batdispatch.inputs.platforms import read_platform
+    from batdispatch.inputs.platforms.summary import summarise
 
     if output == "-":
+        if as_json:
+            raise InputError("the platform itself is the output, expected a file in --out", source="option --json")
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
     with replace_file(output) as file:
         file.write(content)
+    conclude(output, summarise(read_platform(output)) if as_json else {}, as_json=as_json)
 
 
 def kind_command(kind: Any) -> click.Command:
@@ -83,13 +94,14 @@ def kind_command(kind: Any) -> click.Command:
     @options(kind)
     @options(kind.links_type)
     @_output_option(metavar="P.xml")
-    def write(chosen: Any, links: Any, output: str) -> None:
+    @written_option
+    def write(chosen: Any, links: Any, output: str, as_json: bool) -> None:
         content = chosen.content(links)
         if links.power is not None:
             from batdispatch.inputs.platforms.generate.power import with_power
 
             content = with_power(content, links.power)
-        _write(output, content)
+        _write(output, content, as_json)
 
     about = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
     return click.command(kind.__name__.lower(), cls=Command, help=about)(write)
@@ -132,7 +144,8 @@ def show(reading: ShowOptions, path: Path, as_json: bool, batsim_arguments: bool
 @click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
 @click.argument("file", metavar="QUEUES.toml", type=click.Path(path_type=Path))
 @_output_option(metavar="P2.xml")
-def queues(path: Path, file: Path, output: str) -> None:
+@written_option
+def queues(path: Path, file: Path, output: str, as_json: bool) -> None:
     """Write a platform with the queues of a site: partitions, qualities of service, limits and priorities.
 
     They go into a property of the outermost zone. Batsim ignores it; every command that reads the platform knows the
@@ -145,4 +158,4 @@ def queues(path: Path, file: Path, output: str) -> None:
     """
     from batdispatch.inputs.queues import with_queues
 
-    _write(output, with_queues(path, file))
+    _write(output, with_queues(path, file), as_json)

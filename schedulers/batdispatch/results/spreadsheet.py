@@ -13,8 +13,10 @@ from batdispatch.inputs.files import read_all, write_whole
 _BEGINS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_spreadsheet(run: Path, output: Path) -> None:
+def write_spreadsheet(run: Path, output: Path) -> int:
     """Write the jobs.csv of a run's folder with an apostrophe before each text that a spreadsheet would calculate.
+
+    Returns the number of jobs.
 
     Raises:
         InputError: there is no such file, it is no table in UTF-8, or the other one cannot be written.
@@ -23,11 +25,13 @@ def write_spreadsheet(run: Path, output: Path) -> None:
     content, _ = read_all(source)
     table = io.StringIO(newline="")
     try:
-        rows = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
-        csv.writer(table, lineterminator="\n").writerows([_plain(cell) for cell in row] for row in rows)
+        read = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
+        rows = [[_plain(cell) for cell in row] for row in read]
     except (UnicodeDecodeError, csv.Error) as problem:
         raise InputError(f"is no table: {problem}", source=str(source)) from None
+    csv.writer(table, lineterminator="\n").writerows(rows)
     write_whole(output, table.getvalue().encode())
+    return max(0, len(rows) - 1)
 
 
 def _plain(cell: str) -> str:

@@ -32,7 +32,7 @@ def run(*arguments: str) -> str:
 )
 def test_generated_file_can_be_shown(arguments: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "p.xml"
-    assert run("generate", *arguments, "-o", str(path)) == ""
+    assert run("generate", *arguments, "-o", str(path)) == f"{path}\n"
     assert [file.name for file in tmp_path.iterdir()] == ["p.xml"]
     assert "master    master_host" in run("show", str(path))
 

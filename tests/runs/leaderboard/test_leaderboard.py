@@ -9,7 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from batdispatch.cli.kinds import names
+from batdispatch.cli.leaderboard import board_as_dict
 from batdispatch.cli.main import cli
+from batdispatch.cli.messages import json_text
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.options import parse_named
 from batdispatch.dispatchers.simple import SIMPLE, expand
@@ -181,6 +183,17 @@ def test_one_that_failed_has_no_place() -> None:
         stand(LUBLIN, rows(values, {"easy": "no"}))
 
 
+def test_json_says_how_each_dispatcher_compares_with_the_baseline() -> None:
+    values = {"easy": [4.0, 8.0], "good": [2.0, 4.0], "bad": [8.0, 16.0]}
+    told = json.loads(json_text(board_as_dict(stand(LUBLIN, rows(values)))))
+    assert [row["dispatcher"] for row in told["dispatchers"]] == ["good", "easy", "bad"]
+    assert (told["baseline"], told["replicates"]) == ("easy", 2)
+    metric = next(iter(told["dispatchers"][0]["against_baseline"]))
+    good, easy, bad = (row["against_baseline"][metric] for row in told["dispatchers"])
+    assert easy is None
+    assert [good["value"], bad["value"]] == pytest.approx([0.5, 2.0], rel=0.01)
+
+
 def test_a_board_that_was_not_run_is_on_the_page() -> None:
     text = page([], [], {"Slices": "some.swf"}, "leaderboard.csv")
     assert "## Slices\n\nThis board was not run: the log `some.swf` was not given" in text
@@ -206,7 +219,10 @@ def test_the_command_and_an_authors_own(tmp_path: Path) -> None:
     spans = {(row["workload"], row["dispatcher"]): row["makespan"] for row in table}
     assert all(spans[workload, "mine.py:Mine"] == spans[workload, "heft"] for workload, _ in spans)
     assert len({row["cell"] for row in table}) == len(table)
-    done = CliRunner().invoke(cli, words)
+    done = CliRunner().invoke(cli, [*words, "--json"])
     assert (own / "leaderboard.md").read_bytes() == first
+    told = json.loads(done.stdout)
+    assert told["output"] == str(own / "leaderboard.md")
+    assert "heft" in {row["dispatcher"] for row in told["boards"][0]["dispatchers"]}
     done = CliRunner().invoke(cli, ["check", str(own)])
     assert done.exit_code == 0, done.output
