@@ -1,5 +1,6 @@
 """Figures by evalys, as files; and which of evalys' numbers are right."""
 
+import shutil
 import warnings
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.report import evalys_figures
 from batdispatch.report.evalys_bridge import jobset
-from batdispatch.results.runs import Run, read_run
+from batdispatch.results.runs import Run, read_run, read_runs
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from browsing import barriers, needs_browser, opened
 
 EXAMPLES = Path(__file__).parents[2] / "schedulers" / "batdispatch" / "examples"
 
@@ -69,11 +71,12 @@ def test_a_part_of_two_runs_is_exported(run: Run, tmp_path: Path) -> None:
     names = {path.name for path in out.iterdir()}
     drawn = {
         f"easy-{figure}.{kind}"
-        for figure in ("gantt", "free", "utilisation", "queue", "machine")
+        for figure in ("gantt", "free", "load", "utilisation", "queue", "machine")
         for kind in ("svg", "png")
     }
-    assert names == {"easy.csv"} | drawn
-    assert len(told.output.split()) == len(names)
+    assert names == {"easy.csv", "easy-machine_states.csv", "index.html"} | drawn
+    assert (out / "easy-machine_states.csv").read_bytes() == (run.folder / "machine_states.csv").read_bytes()
+    assert told.output.split()[-2:] == [str(out / "index.html"), str(out)]
     jobs = run.columns
     inside = jobs.ran & (jobs.finish_time > 100_000) & (jobs.starting_time < 108_000)
     assert len((out / "easy.csv").read_text().splitlines()) == 1 + inside.sum()
@@ -89,8 +92,43 @@ def test_figures_of_more_jobs_than_evalys_draws_are_left_out(
     steps: list[tuple[int, int]] = []
     monkeypatch.setattr(evalys_figures, "FORMATS", ("svg",))
     paths = evalys_figures.write_figures([run], tmp_path, progress=lambda done, total: steps.append((done, total)))
-    assert {path.name for path in paths} == {"easy.csv", "easy-utilisation.svg", "easy-queue.svg", "easy-machine.svg"}
+    figures = {"easy-utilisation.svg", "easy-queue.svg", "easy-machine.svg"}
+    assert {path.name for path in paths} == {"easy.csv", "easy-machine_states.csv", "index.html"} | figures
     assert steps == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+@needs_browser
+def test_a_page_shows_the_figures_and_says_what_not_to_trust_and_a_report_links_to_it(run: Run, tmp_path: Path) -> None:
+    runs = [shutil.copytree(run.folder, tmp_path / name) for name in ("one", "two")]
+    report = CliRunner().invoke(cli, ["report", *map(str, runs), "-o", str(tmp_path / "report.html")]).output.strip()
+    assert f"-o {tmp_path / 'evalys'}" in Path(report).read_text()
+    paths = evalys_figures.write_figures(read_runs(runs), tmp_path / "evalys")
+    with opened(paths[-1], tmp_path) as shown:
+        wide = shown.evaluate(
+            "Promise.all([...document.images].map((one) => one.decode().then(() => one.naturalWidth)))"
+        )
+        assert len(wide) == len([path for path in paths if path.suffix == ".svg"])
+        assert all(wide)
+        assert "free_intervals(begin, end) is wrong" in shown.locator("#trust").inner_text()
+        assert shown.get_by_role("heading", name="Gantt charts on top of each other").is_visible()
+        assert barriers(shown) == []
+    report = CliRunner().invoke(cli, ["report", *map(str, runs), "-o", str(tmp_path / "report.html")]).output.strip()
+    with opened(Path(report), tmp_path) as shown:
+        shown.get_by_role("link", name="Figures by evalys").click()
+        assert shown.locator("h1").inner_text() == "Figures by evalys"
+
+
+def test_hosts_that_sleep_are_drawn_if_they_do(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "pstate_changes.csv"
+    assert evalys_figures.asleep_states(path) == set()
+    path.write_text("time,machine_id,new_pstate\n0,0-63,0\n")
+    assert evalys_figures.asleep_states(path) == set()
+    path.write_text("time,machine_id,new_pstate\n0,0-63,0\n5,3-5,-2\n6,4,13\n7,3 5,12\n8,4,-1\n9,4,0\n")
+    assert evalys_figures.asleep_states(path) == {12, 13}
+    folder = shutil.copytree(run.folder, tmp_path / "easy")
+    slept = read_run(folder)
+    shutil.copy(path, folder / path.name)
+    assert tmp_path / "out" / "easy-power.svg" in evalys_figures.write_figures([slept], tmp_path / "out")
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def report(
     extras.check("report", "a report")
     from batdispatch.inputs.folders import check_finished
     from batdispatch.report.comparison import warnings
-    from batdispatch.report.page import render, write_page
+    from batdispatch.report.page import beside, link_to_figures, render, write_page
     from batdispatch.results.run_files import has_replicates
     from batdispatch.results.runs import find_runs, read_runs
     from batdispatch.results.starvation import beside_easy
@@ -170,7 +170,8 @@ def report(
             "is for the folder of a campaign or of a comparison with replicates", source="option --baseline"
         )
     runs = beside_easy(read_runs(find_runs(paths)))
-    path = write_page(render(runs, title=title, explain=explain), output)
+    link = link_to_figures(beside(runs), output)
+    path = write_page(render(runs, title=title, explain=explain, figures=link), output)
     shown = [{"label": run.label, "folder": str(run.folder), "metrics": run.metrics} for run in runs]
     return Page(path, {"report": str(path), "warnings": warnings(runs), "runs": shown})
 

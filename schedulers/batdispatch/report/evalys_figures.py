@@ -6,18 +6,21 @@ time or user. Lines have no such limit. What evalys 4.0.7 gets wrong is in `docs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from procset import ProcSet
 
 from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import write_whole
 from batdispatch.report.evalys_bridge import jobset, quiet
+from batdispatch.report.html import page_text
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import Sites
 
@@ -26,6 +29,13 @@ MOST_JOBS = 1000
 #: Inches, and dots per inch of PNG files.
 SIZE, DENSITY = (12.0, 6.0), 150
 FORMATS = ("svg", "png")
+#: The folder beside runs where a report looks for figures, and the page in it that shows them.
+FOLDER, PAGE = "evalys", "index.html"
+#: Tables of a run's folder that evalys reads as they are, or that go along with these.
+STATES, POWER_STATES = "machine_states.csv", "pstate_changes.csv"
+TABLES = (STATES, POWER_STATES, "consumed_energy.csv")
+#: What the table of power states says of hosts that wake up and that fall asleep.
+_WAKING, _FALLING_ASLEEP = -1, -2
 #: Told of each figure before it is drawn: how many are done, of how many.
 Progress = Callable[[int, int], None]
 
@@ -41,8 +51,9 @@ def write_figures(
 ) -> list[Path]:
     """Write what evalys reads of each run, and its figures as SVG and PNG; return their paths.
 
-    Of each run: the jobs as a table (NAME.csv), its Gantt chart, utilisation, queue, states of the machine, and free
-    intervals; of several runs also their Gantt charts on top of each other.
+    Of each run: the jobs as a table (NAME.csv), its tables of machine states, power states and energy where it has
+    them, its Gantt chart, utilisation, queue, load of each host, states of the machine, free intervals, and where hosts
+    sleep a Gantt chart with that; of several runs also their Gantt charts on top of each other. A page shows all.
 
     Args:
         runs: whose jobs are drawn; labels become names of files.
@@ -57,41 +68,71 @@ def write_figures(
     """
     out.mkdir(parents=True, exist_ok=True)
     parts = {run.label: _part(run, begin, end, users) for run in runs}
-    sets = {label: jobset(frame, run.hosts or 0) for (label, frame), run in zip(parts.items(), runs, strict=True)}
-    drawings: list[tuple[str, str, Callable[[Figure], None]]] = []
-    for label, jobs in sets.items():
-        name = _file_name(label)
-        jobs.to_csv(out / f"{name}.csv")
-        if len(parts[label]) <= MOST_JOBS:
-            drawings += [
-                (f"{name}-gantt", label, partial(_gantt, jobs)),
-                (f"{name}-free", label, partial(_free, jobs)),
-            ]
-        drawings += [
-            (
-                f"{name}-utilisation",
-                label,
-                partial(_load, jobs, jobs.utilisation, "utilisation"),
-            ),
-            (f"{name}-queue", label, partial(_load, jobs, jobs.queue, "queue")),
-        ]
-    for run in runs:
-        if (run.folder / "machine_states.csv").is_file():
-            drawings.append(
-                (
-                    f"{_file_name(run.label)}-machine",
-                    run.label,
-                    partial(_states, run, begin, end),
-                )
-            )
-    if len(sets) > 1 and all(len(frame) <= MOST_JOBS for frame in parts.values()):
-        drawings.append(("gantt-diff", " and ".join(sets), partial(_gantts, sets)))
-    written = [out / f"{_file_name(label)}.csv" for label in sets]
-    for done, (name, title, draw) in enumerate(drawings):
+    sets = {run.label: jobset(parts[run.label], run.hosts or 0) for run in runs}
+    small = {label for label, frame in parts.items() if len(frame) <= MOST_JOBS}
+    drawings = [
+        drawing
+        for run in runs
+        for drawing in _drawings(run, sets[run.label], small=run.label in small, begin=begin, end=end)
+    ]
+    if len(sets) > 1 and small == set(sets):
+        title = "Gantt charts on top of each other"
+        drawings.append(FigureFile("gantt-diff", " and ".join(sets), title, partial(_gantts, sets)))
+    written = [path for run in runs for path in _tables(run, sets[run.label], out)]
+    for done, drawing in enumerate(drawings):
         progress(done, len(drawings))
-        written += _written(out / name, title, draw)
+        written += _written(out / drawing.file, drawing.of, drawing.draw)
     progress(len(drawings), len(drawings))
-    return written
+    return [*written, _page(drawings, out)]
+
+
+class FigureFile(NamedTuple):
+    """A figure: its name as a file, the run or runs that it is of, what it shows, and how it is drawn."""
+
+    file: str
+    of: str
+    title: str
+    draw: Callable[[Figure], None]
+
+
+def _drawings(run: Run, jobs: Any, *, small: bool, begin: float | None, end: float | None) -> Iterator[FigureFile]:
+    """Yield the figures of a run; those of jobs only if these are few."""
+
+    def drawing(kind: str, title: str, draw: Callable[..., None], *given: Any) -> FigureFile:
+        return FigureFile(f"{_file_name(run.label)}-{kind}", run.label, title, partial(draw, *given))
+
+    if small:
+        yield drawing("gantt", "Gantt chart", _gantt, jobs)
+    yield drawing("utilisation", "Utilisation", _load, jobs, jobs.utilisation, "utilisation")
+    yield drawing("queue", "Units that waiting jobs ask for", _load, jobs, jobs.queue, "queue")
+    if small:
+        yield drawing("load", "Load of each host", _processors, jobs)
+        yield drawing("free", "Free hosts", _free, jobs)
+    if (run.folder / STATES).is_file():
+        yield drawing("machine", "States of the machine", _states, run, begin, end)
+    if small and (asleep := asleep_states(run.folder / POWER_STATES)):
+        yield drawing("power", "Gantt chart with hosts that sleep", _power, jobs, run, asleep)
+
+
+def _tables(run: Run, jobs: Any, out: Path) -> Iterator[Path]:
+    """Write what evalys reads of a run, and yield the paths."""
+    name = _file_name(run.label)
+    yield out / f"{name}.csv"
+    jobs.to_csv(out / f"{name}.csv")
+    for file in TABLES:
+        if (run.folder / file).is_file():
+            write_whole(out / f"{name}-{file}", (run.folder / file).read_bytes())
+            yield out / f"{name}-{file}"
+
+
+def _page(drawings: Sequence[FigureFile], out: Path) -> Path:
+    """Write the page that shows the figures, and return its path."""
+    groups: dict[str, list[FigureFile]] = {}
+    for drawing in drawings:
+        groups.setdefault(drawing.of, []).append(drawing)
+    path = out / PAGE
+    write_whole(path, page_text("evalys.html.j2", groups=groups).encode())
+    return path
 
 
 def _file_name(label: str) -> str:
@@ -163,9 +204,40 @@ def _free(jobs: Any, figure: Figure) -> None:
     axes.grid(True)
 
 
+def _processors(jobs: Any, figure: Figure) -> None:
+    from evalys.visu import legacy
+
+    legacy.plot_processor_load(jobs, ax=figure.add_subplot(), title="")
+
+
+def asleep_states(path: Path) -> set[int]:
+    """Return the power states in which hosts sleep, those that follow on falling asleep; empty: none, or too many."""
+    changes = pd.read_csv(path, dtype=str) if path.is_file() else pd.DataFrame()
+    if not 1 < len(changes) <= MOST_JOBS:
+        return set()
+    before: dict[int, int] = {}
+    asleep = set()
+    for text, state in zip(changes["machine_id"], changes["new_pstate"].astype(int), strict=True):
+        hosts = ProcSet.from_str(text)
+        if any(before.get(host) == _FALLING_ASLEEP for host in hosts):
+            asleep.add(state)
+        before.update(dict.fromkeys(hosts, state))
+    return asleep
+
+
+def _power(jobs: Any, run: Run, asleep: set[int], figure: Figure) -> None:
+    """Draw the Gantt chart with the hosts that sleep, fall asleep or wake up."""
+    from evalys.pstates import PowerStatesChanges
+    from evalys.visu import legacy
+
+    changes = PowerStatesChanges(run.folder / POWER_STATES)
+    states = {"off_pstates": asleep, "son_pstates": {_WAKING}, "soff_pstates": {_FALLING_ASLEEP}}
+    legacy.plot_gantt_pstates(jobs, changes, figure.add_subplot(), "", **states)
+
+
 def _states(run: Run, begin: float | None, end: float | None, figure: Figure) -> None:
     from evalys.visu import legacy
 
-    states = pd.read_csv(run.folder / "machine_states.csv").drop_duplicates(keep="last", subset="time")
+    states = pd.read_csv(run.folder / STATES).drop_duplicates(keep="last", subset="time")
     inside = states["time"].between(-np.inf if begin is None else begin, np.inf if end is None else end)
     legacy.plot_mstates(states[inside].set_index("time", drop=False), ax=figure.add_subplot(), title="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -51,6 +52,7 @@ def write_report(
     explain: bool = True,
     printed: bool = True,
     workers: Executor | None = None,
+    figures: Path | None = None,
 ) -> Path:
     """Compare runs in one HTML page that needs nothing but itself, and return its path.
 
@@ -63,19 +65,37 @@ def write_report(
         explain: whether to say where a dispatcher loses, for which recorded decisions are gone through.
         printed: whether curves, charts and maps are drawn for paper and for browsers without scripts, too.
         workers: who goes through these while the pictures are drawn; None: this process does, one after the other.
+        figures: the folder where evalys' figures of these runs may be; None: that beside the runs.
 
     Raises:
         InputError: a folder is no run, or a file in it is malformed; nothing is written.
     """
-    return write_page(render(read_runs(run_dirs), title=title, explain=explain, printed=printed, workers=workers), out)
+    runs = read_runs(run_dirs)
+    link = link_to_figures(figures or beside(runs), out)
+    return write_page(render(runs, title=title, explain=explain, printed=printed, workers=workers, figures=link), out)
+
+
+def beside(runs: Sequence[Run]) -> Path:
+    """Return the folder beside some runs where evalys' figures of them may be."""
+    return runs[0].folder.parent / "evalys"
+
+
+def link_to_figures(figures: Path, out: Path) -> str:
+    """Return the address of the page of a folder of figures for a page that will be `out`; empty: there is none."""
+    shown = figures / "index.html"
+    return Path(os.path.relpath(shown, _page_path(out).parent)).as_posix() if shown.is_file() else ""
 
 
 def write_page(page: str, out: Path) -> Path:
     """Write a page in one piece and return its path."""
-    path = out / "index.html" if out.is_dir() else out
+    path = _page_path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, page.encode())
     return path
+
+
+def _page_path(out: Path) -> Path:
+    return out / "index.html" if out.is_dir() else out
 
 
 def render(
@@ -85,8 +105,9 @@ def render(
     explain: bool = True,
     printed: bool = True,
     workers: Executor | None = None,
+    figures: str = "",
 ) -> str:
-    """Return the page that compares some runs; the arguments are those of `write_report`."""
+    """Return the page that compares some runs; `figures` is the address of evalys', the rest as for `write_report`."""
     runs = beside_easy(
         [replace(run, label=display_name(run.result)) if run.label == run.result.label else run for run in runs]
     )
@@ -130,6 +151,8 @@ def render(
         solved=solved_plans(runs),
         reports=_reports(runs),
         folders=[str(run.folder) for run in runs],
+        figures=figures,
+        beside=str(beside(runs)),
         commands=[(run.label, text) for run in runs if (text := _command(run))],
     )
 

@@ -243,7 +243,8 @@ def _run_pages(folder: Path, page: Path) -> tuple[list[LinkedPage], list[str]]:
     linked = []
     for place, group in enumerate(ordered[:MOST_PAGES]):
         path = page.parent / "pages" / f"{place}.html"
-        write_report(find_runs([group]), path, explain=False, printed=False)
+        drawn = folder / "evalys" / group.relative_to(folder / RUNS)
+        write_report(find_runs([group]), path, explain=False, printed=False, figures=drawn)
         name = "all windows" if group.name == WHOLE else group.relative_to(around).as_posix()
         linked.append(LinkedPage(name, path.relative_to(page.parent).as_posix()))
     return linked, [str(group) for group in ordered[MOST_PAGES:]]

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,14 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.folders import MARK, Claim
 from campaigns import MANY, PLATFORM, SMALL, WORKLOAD, Calls, make, planned, written
 
+#: Two dispatchers on one workload.
+DRAWN = """
+name: drawn
+platforms: {flat: {generate: flat, options: {hosts: 8}}}
+workloads: {lublin: {generate: lublin, seeds: 1, options: {jobs: 8, hosts: 8}}}
+dispatchers: [fcfs, easy]
+settings: {evalys: true}
+"""
 FAILING = '''
 """Dispatchers that go wrong."""
 import os
@@ -36,6 +45,23 @@ class Crash(Easy):
 
 
 CALLS = Calls()
+
+
+def test_a_campaign_asks_for_figures_by_evalys(tmp_path: Path) -> None:
+    path = written(tmp_path, DRAWN)
+    CALLS.run(path)
+    own = tmp_path / "campaigns" / "drawn"
+    [shown] = own.glob("evalys/all/*/*/runs.json")
+    assert sorted(json.loads(shown.read_bytes())) == ["easy", "fcfs"]
+    names = {figure.name for figure in shown.parent.iterdir()}
+    assert {"fcfs-gantt.svg", "easy-queue.png", "gantt-diff.svg", "index.html"} <= names
+    before = {figure: figure.stat().st_mtime_ns for figure in shown.parent.iterdir()}
+    CALLS.run(path)
+    assert {figure: figure.stat().st_mtime_ns for figure in shown.parent.iterdir()} == before, "they are there"
+    page = CliRunner().invoke(cli, ["report", str(own)], catch_exceptions=False).output.strip()
+    runs = (Path(page).parent / "pages" / "0.html").read_text()
+    [link] = set(re.findall(r'href="([^"]*/evalys/[^"]*)"', runs))
+    assert (Path(page).parent / "pages" / link).is_file()
 
 
 def test_a_campaign_from_the_file_to_the_table(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from batdispatch.inputs.folders import Claim, check_free
 from batdispatch.runs.campaign.estimate import estimate
+from batdispatch.runs.campaign.figures import draw_figures
 from batdispatch.runs.campaign.inputs import label_of
 from batdispatch.runs.campaign.leftovers import note_needs
 from batdispatch.runs.campaign.plan import Plan
@@ -67,13 +68,17 @@ def carry_out_campaign(
             take_away(plan)
         costs = estimate(plan)
         ran = run(plan, costs, orders, begin(plan, costs))
-        link(plan, ran.failures)
+        draw_figures(plan, link(plan, ran.failures), LINKS)
         results = write_tables(plan, ran.failures)
     return CampaignResult(results, ran.failures, ran.logs)
 
 
-def link(plan: Plan, failures: dict[str, str]) -> None:
-    """Make the folder of links to the cells that are whole, for people and for ``batdispatch report``."""
+def link(plan: Plan, failures: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Make the folder of links to the cells that are whole, for people and for ``batdispatch report``.
+
+    Returns, for each folder in it, the name of each link with the key of its cell.
+    """
+    made: dict[str, dict[str, str]] = {}
     root = plan.places.own / LINKS
     shutil.rmtree(root, ignore_errors=True)
     #: (part, setting) -> its values.
@@ -95,6 +100,8 @@ def link(plan: Plan, failures: dict[str, str]) -> None:
             path = folder / f"{path.name}-{one.task.key[:6]}"
         if not path.is_symlink():
             path.symlink_to(target, target_is_directory=True)
+        made.setdefault(folder.relative_to(root).as_posix(), {})[path.name] = one.task.key
+    return made
 
 
 def _plain(label: str) -> str:

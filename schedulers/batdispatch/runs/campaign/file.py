@@ -34,8 +34,10 @@ RESERVED_NAMES = ("cells", "inputs")
 _ELSEWHERE = ("platform", "workload", "dispatcher", "options", "seed")
 #: What ``settings`` may say, as the options of ``batdispatch run``.
 RUN_SETTINGS = {one.option.removeprefix("--"): one for one in settings_of(RunSpec) if one.name not in _ELSEWHERE}
-#: What ``settings`` may say, and each part too: these, and whether to audit.
-SETTINGS = (*RUN_SETTINGS, "audit")
+#: What is done with runs once they are made. It changes nothing of what comes out, so it has no column in the table.
+AFTERWARDS = ("audit", "evalys")
+#: What ``settings`` may say, and each part too.
+SETTINGS = (*RUN_SETTINGS, *AFTERWARDS)
 _TOP = ("name", "title", "platforms", "workloads", "dispatchers", "settings", "parts", "quick")
 #: What ``quick`` may say otherwise.
 _QUICK = ("platforms", "workloads", "dispatchers", "settings", "parts")
@@ -81,6 +83,7 @@ class Cell:
         spec: the run, without its files.
         events: external events.
         audit: whether the run is audited.
+        evalys: whether evalys draws it.
     """
 
     part: str
@@ -91,6 +94,7 @@ class Cell:
     spec: RunSpec
     events: Path | None
     audit: bool
+    evalys: bool
 
     @property
     def label(self) -> str:
@@ -258,9 +262,8 @@ class _Reader:
             chosen(listed, {key: [] for key in self._dispatchers}, "dispatcher")
         dispatchers = [one for key in (names or self._dispatchers) for one in self._dispatchers[key]]
         settings = {**common, **{key: value for key, value in table.items() if key in SETTINGS}}
-        audit = "audit" in settings and _value(settings["audit"], "audit", settings["audit"].text("audit"), bool)
-        # It changes nothing of what comes out, so it has no column.
-        settings.pop("audit", None)
+        wanted = {key: settings.pop(key) for key in AFTERWARDS if key in settings}
+        audit, evalys = (key in wanted and _value(wanted[key], key, wanted[key].text(key), bool) for key in AFTERWARDS)
         ways = [(stated, *self._settings(stated, settings)) for stated in combinations(settings, "setting")]
         pairs = [
             (platform, workload)
@@ -282,7 +285,7 @@ class _Reader:
                 seed=seed,
                 **values,
             )
-            yield Cell(name, platform, workload, dispatcher, stated, spec, events, audit)
+            yield Cell(name, platform, workload, dispatcher, stated, spec, events, audit, evalys)
 
     @staticmethod
     def _pick(table: Mapping[str, Entry], key: str, known: Mapping[str, list[Input]]) -> list[Input]:
