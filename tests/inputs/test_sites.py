@@ -14,9 +14,10 @@ from batdispatch.core.machine.features import matches
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate import flat
-from batdispatch.inputs.slurm.site import read_folder
+from batdispatch.inputs.slurm.site import draft_of_folder, read_folder
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.importers import read_log
+from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import Stay, use_of
 from batdispatch.runs.inputs import platform_for
 
@@ -249,6 +250,24 @@ def test_qualities_of_service_are_those_of_sacctmgr(tmp_path: Path) -> None:
     (tmp_path / "qos.txt").write_text(QOS + "odd|1\n")
     with pytest.raises(InputError, match=r"qos.txt, line 5: found 2 fields, expected the 6 of the header"):
         read_folder(tmp_path)
+
+
+@pytest.mark.parametrize(("shares", "warned"), [("FORCE:4", True), ("YES", True), ("FORCE:1", False), ("NO", False)])
+def test_partitions_whose_jobs_share_cores_are_named(tmp_path: Path, shares: str, warned: bool) -> None:
+    conf = f"NodeName=n[1-2] CPUs=32\nPartitionName=all Nodes=ALL OverSubscribe={shares}\n"
+    (tmp_path / "slurm.conf").write_text(conf)
+    found = draft_of_folder(read_folder(tmp_path), use_of([]), Clock(None), 0.0)
+    assert found.queues.partitions[0].hosts == ["n[1-2]"]
+    said = f"partition all says OverSubscribe={shares}, by which jobs may share cores"
+    assert any(one.startswith(said) for one in found.warnings) == warned
+
+
+def test_all_nodes_of_a_part_of_slurm_conf(tmp_path: Path) -> None:
+    """Sites keep partitions in files of their own, which begin as what scontrol prints does."""
+    (tmp_path / "partitions.txt").write_text("PartitionName=all Nodes=ALL\n")
+    (tmp_path / "nodes.txt").write_text("NodeName=n1 CPUTot=32\nNodeName=n2 CPUTot=32\n")
+    found = draft_of_folder(read_folder(tmp_path), use_of([]), Clock(None), 0.0)
+    assert found.queues.partitions[0].hosts == ["n[1-2]"]
 
 
 def test_scontrol_is_believed_before_sinfo(tmp_path: Path) -> None:

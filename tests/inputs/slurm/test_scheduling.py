@@ -122,6 +122,9 @@ def test_what_partitions_say_of_preempted_jobs_is_named(tmp_path: Path, kind: st
     else:
         assert told == [("ignored", "no job is preempted for a partition's tier")] * 3
     assert found["PreemptMode", "SUSPEND"][0] == "ignored"
+    off = lines.replace("PreemptMode=REQUEUE", "PreemptMode=SUSPEND,GANG")
+    readings = scheduling_of(read_conf(write(tmp_path, off))).readings
+    assert {one.verdict for one in readings if one.setting.key in ("GraceTime", "PreemptMode")} == {"ignored"}
 
 
 @pytest.mark.parametrize(

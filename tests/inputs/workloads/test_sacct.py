@@ -16,6 +16,7 @@ from batdispatch.inputs.workloads.importers import guess_format, read_log
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.selection import parse_selection
+from batdispatch.inputs.workloads.slurm_texts import read_state
 
 BASE = {
     "JobID": "7",
@@ -322,6 +323,22 @@ def test_licences(tmp_path: Path, columns: dict[str, str], licences: dict[str, i
     (job,) = workload.jobs
     assert job.extra.get("licences") == licences
     assert dict(job.request.licences) == (licences or {})
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("OUT_OF_ME+", "OUT_OF_MEMORY"),
+        ("CANCELLED+", "CANCELLED"),
+        ("CANCELLED by 1001", "CANCELLED"),
+        ("node_fail", "NODE_FAIL"),
+        ("REQUEUE_H+", "REQUEUE_HOLD"),
+        ("REQUEUED", "REQUEUED"),
+        ("NEW_STATE+", "NEW_STATE"),
+    ],
+)
+def test_states_that_sacct_shortens(text: str, state: str) -> None:
+    assert read_state(text) == state
 
 
 def test_wrong_licences_are_refused(tmp_path: Path) -> None:

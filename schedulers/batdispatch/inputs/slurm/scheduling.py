@@ -247,7 +247,7 @@ def _read_preemption(conf: SlurmConf, options: dict[str, str]) -> list[Interpret
     found = [] if kind is None else [Interpretation(kind, "understood", f"preempt={by or 'none'}")]
     if kind is not None and suspends:
         found = [Interpretation(kind, "ignored", _NO_SUSPENSION)]
-    found += _read_partitions(conf, by)
+    found += _read_partitions(conf, by if what != "off" else "")
     if mode is not None:
         meaning = _NO_SUSPENSION if suspends else f"preempt_mode={what or 'requeue'}"
         found.append(Interpretation(mode, "ignored" if suspends else "understood", meaning))

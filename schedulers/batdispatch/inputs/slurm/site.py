@@ -232,6 +232,11 @@ def draft_of_folder(
         for name, told in sorted(found.partitions.items())
         if "SUSPEND" in _first(told, ("preemptmode",), lambda one: one.value.upper(), "")
     ]
+    warnings += [
+        f"partition {name} says OverSubscribe={shares}, by which jobs may share cores: here, each core has one job"
+        for name, told in sorted(found.partitions.items())
+        if (shares := _oversubscribed(told))
+    ]
     windows, notes = _windows(found.reservations, clock, origin)
     queues = QueuesProperty(partitions=partitions, qos=list(map(_qos, found.qos)), reservations=windows)
     said = {name: amount for name, (amount, _) in found.licences.items() if amount}
@@ -282,6 +287,12 @@ def _features(told: Sequence[Settings]) -> tuple[str, ...]:
     return _first(told, ("availablefeatures", "features", "feature"), Setting.words, _NOBODY)
 
 
+def _oversubscribed(told: Sequence[Settings]) -> str:
+    """Return how jobs of a partition share cores, as Slurm writes it; empty: they do not."""
+    text = _first(told, ("oversubscribe", "shared"), lambda one: one.value.upper(), "")
+    return text if text.startswith(("FORCE", "YES")) and not text.endswith(":1") else ""
+
+
 def _is_exclusive(told: Sequence[Settings]) -> bool:
     return _first(told, ("oversubscribe", "shared"), lambda one: one.value.upper() == "EXCLUSIVE", False)
 
@@ -321,7 +332,7 @@ def _qos(told: Settings) -> Qos:
 
 
 def _members(setting: Setting, found: SlurmFolder) -> tuple[str, ...]:
-    names = setting.hosts()
+    names = tuple(found.nodes) if setting.value.upper() == "ALL" else setting.hosts()
     for name in names:
         if name not in found.nodes:
             raise setting.error(f"{setting.key} names {name[:60]!r}, which nothing in {found.path} describes")

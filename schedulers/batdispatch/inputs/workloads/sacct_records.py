@@ -33,6 +33,7 @@ from batdispatch.inputs.workloads.slurm_texts import (
     read_licences,
     read_limit,
     read_memory,
+    read_state,
     read_tres,
 )
 from batdispatch.inputs.workloads.totals import Totals
@@ -179,7 +180,7 @@ class RecordReader:
         )
 
     def _read(self, fields: list[str], job: str, component: int) -> Record:
-        state = fields[self._at("state")].partition(" ")[0].rstrip("+").upper()
+        state = read_state(fields[self._at("state")])
         submit = self._moment(fields, "submit")
         start = self._moment(fields, "start")
         elapsed = self._elapsed(fields, start)

@@ -25,6 +25,23 @@ _GRES = re.compile(
 
 _LICENCE = re.compile(r"([A-Za-z_][\w@./\-]{0,80})(?:[:=](\w{1,15}))?", re.ASCII)
 
+#: States after which the same job goes on with another record, those of jobs that are over, and the others.
+AGAIN = frozenset({"REQUEUED", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "RESIZING", "REQUEUE_HOLD", "SPECIAL_EXIT"})
+ENDED = frozenset({"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "DEADLINE", "REVOKED"}) | AGAIN
+GOING_ON = frozenset(
+    {"PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STAGE_OUT", "STOPPED", "SIGNALING"}
+    | {"RESV_DEL_HOLD", "REQUEUE_FED"}
+)
+
+
+def read_state(text: str) -> str:
+    """Return a job's state in capitals; of ``OUT_OF_ME+``, as sacct shortens it, the state that begins so."""
+    said = text.partition(" ")[0].upper()
+    state = said.rstrip("+")
+    if said == state or state in ENDED | GOING_ON:
+        return state
+    return next((known for known in sorted(ENDED | GOING_ON) if known.startswith(state)), state)
+
 
 def read_memory(text: str) -> tuple[float, str]:
     """Return MiB, and whether they are of each core (``c``), each node (``n``) or the job (empty).
