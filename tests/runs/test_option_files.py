@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.runs.checks.lines import KIND
+from batdispatch.runs.checks.rerun import why_not
 from batdispatch.runs.provenance import code_of_others, others_code
 from batdispatch.runs.run import execute, is_made
 from batdispatch.runs.spec import RunSpec
@@ -61,6 +63,34 @@ def test_result_json_notes_the_digest_and_check_finds_another_series(folder: Pat
     assert "no violation" in call(*check).output
     (folder / "grid.csv").write_text("time,price,carbon\n0,4,300\n100,3,200\n")
     assert "inputs.option" in call(*check).output
+
+
+def test_a_run_with_a_column_of_a_series_is_made_again_wherever_its_folder_lies(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    text = "powered[price=grid.csv:carbon,slack=200,cap=grid.csv:watts,origin=2026-01-01T00:00Z]"
+    (folder / "grid.csv").write_text(
+        "time,carbon,watts\n2026-01-01T00:00Z,300,2000\n2026-01-01T00:02Z,200,2100\n2026-01-01T00:04Z,250,2000\n"
+    )
+    execute(spec_of(Path(), f"attempts[dispatcher={text}]"), Path("runs") / "inside")
+    execute(spec_of(Path(), text), Path("runs") / "run")
+    monkeypatch.chdir(folder.parent)
+    moved = folder.rename(folder.parent / "moved")
+    for name in ("inside", "run"):
+        findings = json.loads(call("check", moved / "runs" / name, "--json").output)["runs"][0]
+        assert KIND in findings["checked"]
+        assert not findings["violations"]
+    with (moved / "grid.csv").open("a") as file:
+        file.write("2026-01-01T00:06Z,250,2000\n")
+    assert "grid.csv:carbon, which an option names, is not there" in call("check", moved / "runs" / "run").output
+
+
+@pytest.mark.parametrize("text", ["powered[dispatcher=mine:Class]", "attempts[dispatcher=easy[price=a.csv:b,x=m:C]]"])
+def test_check_runs_nobodys_class_beside_a_series(text: str) -> None:
+    assert "source file" in why_not({"dispatcher": text, "options": {"price": "a.csv:b"}}, "auto", {})
+    assert "source file" in why_not({"dispatcher": "powered", "options": {"dispatcher": text}}, "auto", {})
+    assert not why_not({"dispatcher": "powered", "options": {"price": "a.csv:b"}}, "auto", {})
 
 
 def test_a_column_of_a_file_is_nobodys_class(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

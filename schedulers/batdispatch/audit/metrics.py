@@ -133,7 +133,8 @@ def _price_and_cap(case: Case, rows: list[tuple[float, float]]) -> dict[str, Val
     stated = {name: str(options.get(name, "none")) for name in ("price", "cap")}
     if str(case.said.get("dispatcher")).partition("[")[0] != "powered" or stated == {"price": "none", "cap": "none"}:
         return {}
-    series = {name: steps_of(text, str(options.get("origin", ""))) for name, text in stated.items() if text != "none"}
+    origin = str(options.get("origin", ""))
+    series = {name: steps_of(text, origin, case.folder) for name, text in stated.items() if text != "none"}
     if None in series.values():
         return {}
     found: dict[str, Value] = dict.fromkeys(("energy_cost", "time_above_cap"))

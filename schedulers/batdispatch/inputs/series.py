@@ -10,7 +10,9 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
 
@@ -22,6 +24,24 @@ from batdispatch.inputs.files import read_all
 _UNEVEN = 1e-6
 #: Largest value: products of larger ones and of times may be no number.
 _LARGEST = 1e15
+
+#: Where the files of a run are now whose names lead elsewhere by now, by name.
+_PLACES: ContextVar[Mapping[str, Path] | None] = ContextVar("places", default=None)
+
+
+@contextmanager
+def files_at(places: Mapping[str, Path]) -> Iterator[None]:
+    """Read files of series from these places, by the names that options have for them, as long as this lasts."""
+    token = _PLACES.set(places)
+    try:
+        yield
+    finally:
+        _PLACES.reset(token)
+
+
+def place_of(name: str) -> str:
+    """Return where a file of a series is that an option names."""
+    return str((_PLACES.get() or {}).get(name, name))
 
 
 def read_series(files: Sequence[tuple[str, bool]], origin: str = "") -> list[Series]:
@@ -47,7 +67,7 @@ def read_series(files: Sequence[tuple[str, bool]], origin: str = "") -> list[Ser
 
 
 def _read(text: str, even: bool, moments: _Moments) -> Series:
-    name, _, column = text.rpartition(":") if not Path(text).is_file() and ":" in text else (text, "", "")
+    name, _, column = text.rpartition(":") if not Path(place_of(text)).is_file() and ":" in text else (text, "", "")
     moments.source = name
     rows = _rows(name)
     index = _column(rows[0] if rows else [], column, name)
@@ -64,7 +84,7 @@ def _read(text: str, even: bool, moments: _Moments) -> Series:
 
 def _rows(path: str) -> list[list[str]]:
     try:
-        return list(csv.reader(io.StringIO(read_all(path)[0].decode("utf-8-sig"), newline="")))
+        return list(csv.reader(io.StringIO(read_all(place_of(path))[0].decode("utf-8-sig"), newline="")))
     except csv.Error as problem:
         raise InputError(f"found no CSV: {problem}, expected one moment and its values a line", source=path) from None
     except UnicodeDecodeError as problem:

@@ -8,15 +8,18 @@ run's folder and in those around it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import file_digest
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.results.runs import Result
+
+#: What the name of an input begins with that an option of a dispatcher names, before the option's text.
+OPTION = "option "
 
 
 class Origins(NamedTuple):
@@ -81,6 +84,25 @@ def _around(folder: Path, noted: Path) -> Iterator[Path]:
             path = place.joinpath(*parts[begin:])
             if path.is_file():
                 yield path
+
+
+def find_series(folder: Path, digests: Mapping[str, Any]) -> dict[str, Path | None]:
+    """Return where the files are now that options of a run name, by their names; None: such a file is not there.
+
+    Args:
+        folder: of the run.
+        digests: its `Result.input_digests`.
+    """
+    found: dict[str, Path | None] = {}
+    for key, digest in digests.items():
+        _, option, text = key.partition(OPTION)
+        if option:
+            # `FILE` or `FILE:COLUMN`.
+            names = (text, text.rpartition(":")[0])
+            places = ((name, find_input(folder, name, str(digest))) for name in names)
+            name, path = next((place for place in places if place[1] is not None), (text, None))
+            found[name] = path
+    return found
 
 
 @lru_cache(maxsize=256)

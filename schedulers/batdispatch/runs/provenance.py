@@ -25,7 +25,9 @@ from batdispatch.core.line import registry
 from batdispatch.core.line.registry import announcements
 from batdispatch.engines.simgrid_library import find_simgrid
 from batdispatch.inputs.files import file_digest
+from batdispatch.inputs.series import place_of
 from batdispatch.links.foreign import is_foreign, sources_of
+from batdispatch.results.origins import OPTION
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
 from batdispatch.runs.spec import RunSpec
@@ -63,14 +65,15 @@ def _option_files(dispatcher: str, options: Mapping[str, Any]) -> dict[str, str]
     texts = [str(value) for value in options.values()]
     values = [*texts, *(value for text in (dispatcher, *texts) for value in _VALUE.findall(text))]
     files = {value: path for value in values if (path := _file_of(value.strip())) is not None}
-    return {f"option {value.strip()}": file_digest(path) for value, path in files.items()}
+    return {f"{OPTION}{value.strip()}": file_digest(path) for value, path in files.items()}
 
 
 def _file_of(text: str) -> Path | None:
     """Return the file that an option's text `FILE` or `FILE:COLUMN` names; None: it names none, or somebody's code."""
     names = (text, text.rpartition(":")[0])
+    places = (place_of(name) for name in names if not name.endswith(".py"))
     # Path.is_file raises an error where a text is too long for a name.
-    return next((Path(name) for name in names if not name.endswith(".py") and os.path.isfile(name)), None)  # noqa: PTH113
+    return next((Path(place) for place in places if os.path.isfile(place)), None)  # noqa: PTH113
 
 
 def environment() -> dict[str, Any]:

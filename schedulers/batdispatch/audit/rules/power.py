@@ -215,4 +215,4 @@ def _caps(case: Case) -> list[tuple[float, float]] | None:
     stated = _stated(case)
     if stated.endswith("%"):
         return [(0.0, float(stated[:-1]) / 100 * sum(_Course(*each).range()[1] for each in case.machine.power))]
-    return steps_of(stated, str(part(case.said, "options").get("origin", "")))
+    return steps_of(stated, str(part(case.said, "options").get("origin", "")), case.folder)

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from batdispatch.audit.findings import Findings, part
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.results.origins import Origins
+from batdispatch.inputs.series import files_at
+from batdispatch.results.origins import Origins, find_series
 from batdispatch.results.run_files import RECORDING
 from batdispatch.runs.checks.lines import KIND
 from batdispatch.runs.checks.rerun import When, decide_again, why_not
@@ -111,7 +112,7 @@ def _undone(reason: str) -> Findings:
 def _without_rerun(rerun: Rerun) -> Findings | None:
     """Return what is known without a worker; None: the run has to be made again."""
     result = read_said(rerun.folder)
-    reason = why_not(result, rerun.when)
+    reason = why_not(result, rerun.when, _series(rerun, result))
     if not result and rerun.when != "never":
         # As in a folder that Batsim wrote: there is nothing that could be false.
         return Findings(skipped={KIND: reason})
@@ -141,7 +142,17 @@ def remake(rerun: Rerun, scratch: Path, files: InputFiles) -> Findings:
     known, findings = _without_rerun(rerun), Findings(limit=rerun.given.limit)
     if known is not None:
         return known
-    folder, origins, result = rerun.folder, rerun.origins, read_said(rerun.folder)
+    result = read_said(rerun.folder)
+    with files_at({name: path for name, path in _series(rerun, result).items() if path is not None}):
+        return _remake(rerun, result, findings, scratch, files)
+
+
+def _series(rerun: Rerun, result: dict[str, Any]) -> dict[str, Path | None]:
+    return find_series(rerun.folder, part(part(result, "made_from"), "sha256"))
+
+
+def _remake(rerun: Rerun, result: dict[str, Any], findings: Findings, scratch: Path, files: InputFiles) -> Findings:
+    folder, origins = rerun.folder, rerun.origins
     obstacle = simulate_again(findings, folder, result, origins, scratch, files)
     if not obstacle:
         return findings

@@ -10,6 +10,7 @@ proves nothing, is told under what is undone (`Findings.undone`), so that nobody
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -33,12 +34,22 @@ from batdispatch.results.decisions import PLANS
 from batdispatch.results.run_files import RECORDING
 from batdispatch.runs.checks.lines import KIND, find, first_difference, lines_of, without_times
 
+#: Options whose values `FILE:COLUMN` are read as series, and never as somebody's class.
+SERIES = ("price", "cap")
+#: What may be a name or a value in a dispatcher's text, and such an option in it.
+_WORD, _SERIES_TEXT = re.compile(r"[^\s\[\]=,]+"), re.compile(rf"\b(?:{'|'.join(SERIES)})=[^\[\]=,]+")
 #: When a run's dispatcher decides again; ``auto``: unless that runs a source file, which may be a stranger's.
 When = Literal["auto", "always", "never"]
 
 
-def why_not(result: Mapping[str, Any], when: When) -> str:
-    """Return why the dispatcher that result.json names does not decide again, or an empty text."""
+def why_not(result: Mapping[str, Any], when: When, series: Mapping[str, Path | None]) -> str:
+    """Return why the dispatcher that result.json names does not decide again, or an empty text.
+
+    Args:
+        result: result.json.
+        when: whether it is to.
+        series: where the files are that its options name, see `results.origins.find_series`.
+    """
     if when == "never":
         return "--replay never"
     if not result:
@@ -48,9 +59,19 @@ def why_not(result: Mapping[str, Any], when: When) -> str:
         return "result.json names no dispatcher"
     if is_foreign(name):
         return f"{name} is a scheduler of another program"
-    if when == "auto" and any(":" in text for text in _texts([name, result.get("options")])):
+    missing = next((text for text, path in series.items() if path is None), None)
+    if missing is not None:
+        return f"{missing}, which an option names, is not there"
+    options = {key: value for key, value in part(result, "options").items() if key not in SERIES}
+    texts = [_SERIES_TEXT.sub("", text) for text in _texts([name, options])]
+    if when == "auto" and any(_may_name_code(word) for text in texts for word in _WORD.findall(text)):
         return "the dispatcher or an option of it names a source file, which only --replay always runs"
     return ""
+
+
+def _may_name_code(word: str) -> bool:
+    """Return whether a word of a dispatcher's text may be `module:Class` or `file.py:Class`; a date is none."""
+    return ":" in word and word.rpartition(":")[2].isidentifier()
 
 
 def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], machine: Machine) -> None:
