@@ -28,7 +28,7 @@ from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.sacct_lines import is_header, read_lines
 from batdispatch.inputs.workloads.sacct_records import Record, RecordReader
-from batdispatch.inputs.workloads.slurm_texts import AGAIN, ENDED, GOING_ON, NOTHING_AWAITED
+from batdispatch.inputs.workloads.slurm_texts import END_STATES, NOTHING_AWAITED, OPEN_STATES, RERUN_STATES
 from batdispatch.inputs.workloads.totals import demand_of
 
 #: Longest time from the end of a run until its job is queued anew, s; a number comes again after months.
@@ -127,8 +127,8 @@ class _Jobs:
         """Yield records sorted by time without those that tell the same once more, as where accounts overlap."""
         kept = records[0]
         for record in records[1:]:
-            if record.submit == kept.submit and (record.start == kept.start or kept.state in GOING_ON):
-                older, kept = (kept, record) if record.state not in GOING_ON else (record, kept)
+            if record.submit == kept.submit and (record.start == kept.start or kept.state in OPEN_STATES):
+                older, kept = (kept, record) if record.state not in OPEN_STATES else (record, kept)
                 self._report.drop("records of a job that is told again, as where accounts overlap", older.job)
             else:
                 yield kept
@@ -174,14 +174,14 @@ class _Jobs:
         if record.state == "REVOKED":
             report.drop("revoked: a copy of the job ran on another cluster", name)
             return None
-        if record.state in GOING_ON:
+        if record.state in OPEN_STATES:
             never = record.state in ("PENDING", "REQUEUE_FED", "RESV_DEL_HOLD")
             report.drop(f"{'not started' if never else 'not ended'} when the account was made ({record.state})", name)
             return None
         if not record.started:
             report.drop(f"never started ({record.state})", name)
             return None
-        if record.state not in ENDED:
+        if record.state not in END_STATES:
             report.change(f"with the state {record.state[:30]}, which we do not know: taken as run", name)
         if math.isnan(record.submit):
             report.drop("without a submit time", name)
@@ -285,7 +285,7 @@ def _goes_on(earlier: Record, later: Record) -> bool:
     """Return whether two records of one number are of one job: a job is queued anew as soon as its run is over."""
     over = earlier.start + earlier.elapsed
     return (
-        earlier.state in AGAIN
+        earlier.state in RERUN_STATES
         and earlier.extra.get("user") == later.extra.get("user")
         and not later.submit > over + _SOON
     )

@@ -26,9 +26,13 @@ _GRES = re.compile(
 _LICENCE = re.compile(r"([A-Za-z_][\w@./\-]{0,80})(?:[:=](\w{1,15}))?", re.ASCII)
 
 #: States after which the same job goes on with another record, those of jobs that are over, and the others.
-AGAIN = frozenset({"REQUEUED", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "RESIZING", "REQUEUE_HOLD", "SPECIAL_EXIT"})
-ENDED = frozenset({"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "DEADLINE", "REVOKED"}) | AGAIN
-GOING_ON = frozenset(
+RERUN_STATES = frozenset(
+    {"REQUEUED", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "RESIZING", "REQUEUE_HOLD", "SPECIAL_EXIT"}
+)
+END_STATES = (
+    frozenset({"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "DEADLINE", "REVOKED"}) | RERUN_STATES
+)
+OPEN_STATES = frozenset(
     {"PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STAGE_OUT", "STOPPED", "SIGNALING"}
     | {"RESV_DEL_HOLD", "REQUEUE_FED"}
 )
@@ -38,9 +42,9 @@ def read_state(text: str) -> str:
     """Return a job's state in capitals; of ``OUT_OF_ME+``, as sacct shortens it, the state that begins so."""
     said = text.partition(" ")[0].upper()
     state = said.rstrip("+")
-    if said == state or state in ENDED | GOING_ON:
+    if said == state or state in END_STATES | OPEN_STATES:
         return state
-    return next((known for known in sorted(ENDED | GOING_ON) if known.startswith(state)), state)
+    return next((known for known in sorted(END_STATES | OPEN_STATES) if known.startswith(state)), state)
 
 
 def read_memory(text: str) -> tuple[float, str]:
