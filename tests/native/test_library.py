@@ -13,6 +13,7 @@ import pytest
 
 from batdispatch.engines.compiled.files import JobRows
 from batdispatch.engines.compiled.foresight import Foresight
+from batdispatch.engines.compiled.nodes import Nodes
 from batdispatch.engines.compiled.plan import Plan
 from batdispatch.engines.compiled.queue_order import Beside, Order
 from batdispatch.engines.compiled.slurm import Slurm
@@ -38,6 +39,11 @@ KINDS = {
     "Expectation *": np.float64,
     # Of two int64_t.
     "Run *": np.int64,
+    "Roomy *": np.int64,
+    # Of four.
+    "Neighbours *": np.int64,
+    # A structure of its own.
+    "Nodes *": np.int64,
     # Of three.
     "Entry *": np.float64,
 }
@@ -64,7 +70,7 @@ def fields_in(source: str, name: str) -> dict[str, object]:
     [
         *[("state.h", State), ("plan.h", Plan), ("rollout.c", Rollout)],
         *[("queue_order.h", Order), ("easy_beside.h", Beside), ("foresight.h", Foresight)],
-        ("slurm.h", Slurm),
+        *[("slurm.h", Slurm), ("nodes.h", Nodes)],
         *[("job_rows.c", JobRows), ("workload_text.c", WorkloadText)],
     ],
 )

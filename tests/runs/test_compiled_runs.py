@@ -139,16 +139,33 @@ def test_what_a_workload_must_not_have(
         execute(spec(workload=str(path), dispatcher=name, options=options), tmp_path / "out")
 
 
-def test_nodes_with_capacities_are_left_to_python(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="state capacities"):
-        execute(spec(platform=str(ROOT / "platforms" / "eurora.xml")), tmp_path / "out")
+@pytest.mark.parametrize(
+    ("dispatcher", "options", "fields", "reason"),
+    [
+        ("conservative", {}, {}, "the kernel of conservative counts whole hosts"),
+        ("easy", {"ordering": "guarded"}, {}, "ordering guarded has a kernel only on whole hosts"),
+        ("easy", {}, {"contiguous": True}, "a job states contiguous, and kernels know none"),
+        ("easy", {}, {"sizes": {"least": 1, "most": 2}}, "a job states sizes, and kernels know none"),
+    ],
+)
+def test_what_is_left_to_python_on_nodes_that_jobs_share(
+    tmp_path: Path, dispatcher: str, options: dict[str, Any], fields: dict[str, Any], reason: str
+) -> None:
+    path = tmp_path / "w.json"
+    jobs = [job(1), job(2, **fields)]
+    path.write_bytes(
+        msgspec.json.encode({"nb_res": 64, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 3}}})
+    )
+    platform = str(ROOT / "platforms" / "eurora.xml")
+    with pytest.raises(InputError, match=reason):
+        execute(spec(platform=platform, workload=str(path), dispatcher=dispatcher, options=options), tmp_path / "out")
 
 
-def test_queues_are_left_to_python(tmp_path: Path) -> None:
+def test_reservations_are_left_to_python(tmp_path: Path) -> None:
     queues, platform = tmp_path / "q.toml", tmp_path / "p.xml"
     queues.write_text("[[reservations]]\nname = 'r'\nstart = 5\nend = 9\n")
     platform.write_bytes(with_queues(ROOT / "platforms" / "flat64.xml", queues))
-    with pytest.raises(InputError, match="the machine has partitions or other queues, and kernels know none"):
+    with pytest.raises(InputError, match="the machine has reservations, and kernels know none"):
         execute(spec(platform=str(platform)), tmp_path / "out")
 
 

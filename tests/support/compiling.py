@@ -1,5 +1,6 @@
 """The same small simulation in a kernel and in the engine in Python, with all files that must not differ."""
 
+import math
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -10,7 +11,6 @@ import pytest
 
 from batdispatch.batsim import protocol
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.messages import Message, Peer, Reply
 from batdispatch.core.line.session import Session
@@ -31,10 +31,47 @@ needs_kernels = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C
 _OF_THE_RUN = ("batsim_version", "scheduling_time", "simulation_time")
 
 
+STATIC = (
+    *("fcfs", "lcfs", "sjf", "ljf", "smallest-first", "largest-first", "smallest-area", "largest-area"),
+    *("f1", "f2", "f3", "f4"),
+)
+GROWING = ("unicef", "wfp3", "slowdown", "aged-area[head_start=3]", "aged-area[head_start=0.7,power=1.5,width=0.3]")
+#: Options of slurm-backfill, with values that matter within some 20 s.
+SLURM: dict[str, list[Any]] = {
+    "ordering": [*STATIC, "basic", "unicef", "slowdown", "aged-area[head_start=3]"],
+    "placement": ["consecutive", "first-fit"],
+    "tick": [0, 1, 0.7, 3, 0.004],
+    "batch_delay": [0, 1, 3, 2.5],
+    "full_interval": [4, 60, 1.5],
+    "queue_depth": [1, 2, 4, 100],
+    "interval": [0, 1, 2, 5, 30, 0.3, 0.005],
+    "phase": [0, 1, 0.25, 7],
+    "clock": [0, 1, 31, 0.5],
+    "depth": [None, 1, 2, 5],
+    "starts": [0, 1, 2],
+    "user_jobs": [0, 1, 2],
+    "part_jobs": [0, 1, 3],
+    "reservations": [0, 1, 2],
+    "min_age": [0, 1, 4],
+    "window": [0, 3, 10, 86400, math.inf],
+    "resolution": [0, 1, 2, 60, 0.4],
+    "end_window": [0, 1, 3, 30, 0.7],
+    "window_linear": [0, 1, 2],
+    "version": ["22.05", "20.11"],
+    "prediction": ["requested", "last-two", "online-regression", "oracle"],
+    "correction": ["walltime", "steps", "doubling"],
+    "default_walltime": [math.inf, 1, 8],
+    "rjms_delay": [0, 1, 0.3],
+    "licenses": [False, True],
+}
+
+
 class Came(NamedTuple):
     """What comes out of a simulation."""
 
     jobs: str
+    #: Of units.csv; empty: there is none.
+    units: str
     states: str
     sums: dict[str, str]
     messages: int
@@ -73,11 +110,12 @@ def workload_of(tasks: list[Task]) -> Workload:
         jobs.append(
             Job(
                 id=task.id,
-                request=Request(units=task.units),
+                request=task.request(),
                 submission=float(task.submission),
                 walltime=float(task.walltime),
                 profile=profile,
                 user=f"u{number % 3}",
+                extra=task.extra,
             )
         )
     made = Workload(path=Path("made.json"), name="made", jobs=jobs, profiles=profiles)
@@ -99,7 +137,7 @@ def in_python(machine: Machine, workload: Workload, dispatcher: str, options: Ma
 def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Mapping[str, Any]) -> Came:
     """Simulate in a kernel."""
     chosen = create(dispatcher, options)
-    jobs = columns_of(workload)
+    jobs = columns_of(workload, told=not machine.plain)
     assert isinstance(jobs, JobColumns)
     assert applies.why_never(chosen, machine) is None
     assert applies.why_not(chosen, jobs) is None
@@ -124,9 +162,11 @@ def _came(
     report: dict[str, Any],
     exchange: list[tuple[bytes, bytes]],
 ) -> Came:
-    assert sorted(path.name for path in folder.iterdir()) == ["jobs.csv", "machine_states.csv", "schedule.csv"]
+    written = {path.name for path in folder.iterdir()}
+    assert written - {"units.csv"} == {"jobs.csv", "machine_states.csv", "schedule.csv"}
+    units = (folder / "units.csv").read_text() if "units.csv" in written else ""
     names, values = (folder / "schedule.csv").read_text().splitlines()
     sums = dict(zip(names.split(","), values.replace(", ", " ").split(","), strict=True))
     jobs, states = (folder / "jobs.csv").read_text(), (folder / "machine_states.csv").read_text()
     sums = {k: v for k, v in sums.items() if k not in _OF_THE_RUN}
-    return Came(jobs, states, sums, messages, rejections, dict(report), exchange)
+    return Came(jobs, units, states, sums, messages, rejections, dict(report), exchange)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -208,10 +208,13 @@ class Outputs:
         times = submission, units, walltime, _POSITION[state], start, end
         self._add((name, workload, profile, *times, allocation, metadata, joules))
         if allocation.counts is not None:
-            if self._units is None:
-                self._units = _Table(self.folder / "units.csv", UNITS_HEADER)
-            counts = " ".join(map(str, allocation.counts))
-            self._units.write(f"{quote(name)},{allocation},{counts}\n".encode())
+            self.write_units(name, str(allocation), allocation.counts)
+
+    def write_units(self, name: str, hosts: str, counts: Sequence[int]) -> None:
+        """Add the row of units.csv of a job of which hosts carry several units; its name is without the workload."""
+        if self._units is None:
+            self._units = _Table(self.folder / "units.csv", UNITS_HEADER)
+        self._units.write(f"{quote(name)},{hosts},{' '.join(map(str, counts))}\n".encode())
 
     def rejected(
         self, *, job_id: str, profile: str, submission: float, units: int, walltime: float, metadata: str

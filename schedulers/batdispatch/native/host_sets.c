@@ -13,6 +13,14 @@ WIDE int64_t count_hosts(const uint64_t *set, int64_t words)
     return found;
 }
 
+bool has_some(const uint64_t *set, int64_t words)
+{
+    for (int64_t index = 0; index < words; index++)
+        if (set[index])
+            return true;
+    return false;
+}
+
 /* Return the bits of the word `index` that stand for hosts from `first` to `last`, of which it has one at least. */
 static uint64_t part_of_run(int64_t index, int64_t first, int64_t last)
 {

@@ -12,6 +12,8 @@ typedef struct {
 
 /* Return how many hosts a set has. */
 int64_t count_hosts(const uint64_t *set, int64_t words);
+/* Return whether a set has any host. */
+bool has_some(const uint64_t *set, int64_t words);
 /* Add the hosts from `first` to `last`, or take them out. */
 void enter_run(uint64_t *set, int64_t first, int64_t last);
 void clear_run(uint64_t *set, int64_t first, int64_t last);

@@ -2,16 +2,20 @@
 #include "decisions.h"
 #include "export.h"
 #include "hosts.h"
+#include "nodes.h"
 #include "running_jobs.h"
 
-/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or ASKS; `order`: of the queue, or null if it does
- * not change over time; `beside`: of guarded, or null; `foresight`: where jobs may outlive what is expected, or null. */
-EXPORT int64_t run_queue(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule,
+/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or ASKS; `nodes`: that jobs share, or null; `order`:
+ * of the queue, or null if it does not change over time and there are no nodes; `beside`: of guarded, or null;
+ * `foresight`: where jobs may outlive what is expected, or null. */
+EXPORT int64_t run_queue(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule,
                          int64_t moments);
 
-static void decide(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule)
+static void decide(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule)
 {
-    if (order)
+    if (nodes)
+        decide_on_nodes(state, nodes, order, foresight, rule);
+    else if (order)
         decide_by_key(state, order, beside, foresight, rule);
     else if (rule == FCFS)
         decide_fcfs(state);
@@ -21,17 +25,18 @@ static void decide(State *state, Order *order, Beside *beside, Foresight *foresi
         decide_easy(state, rule == EASY_HOSTS);
 }
 
-int64_t run_queue(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule, int64_t moments)
+int64_t run_queue(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule,
+                  int64_t moments)
 {
     for (; moments > 0; moments--) {
-        if (!state->decides && !advance(state))
+        if (!state->decides && !(nodes ? advance_nodes(state, nodes) : advance(state)))
             return ALL_OVER;
         if (foresight && foresight->told < state->submissions)
             return ASKS;
-        if (!has_room(state))
+        if (!(nodes ? has_room_on_nodes(state, nodes, order) : has_room(state)))
             return FULL;
         state->decides = 0;
-        decide(state, order, beside, foresight, rule);
+        decide(state, nodes, order, beside, foresight, rule);
     }
     return AT_PAUSE;
 }

@@ -1,6 +1,7 @@
 #include "queue_order.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 double key_of(const Key *key, const State *state, int64_t job)
 {
@@ -29,4 +30,41 @@ int compare_entries(const void *one, const void *other)
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
     return a->job < b->job ? -1 : 1;
+}
+
+/* Enter a job that came where it belongs in an order that does not change. */
+static void enter_order(const State *state, Order *order, int64_t job)
+{
+    Entry entry = {order->tier ? order->tier[job] : 1, key_of(&order->key, state, job), job};
+    int64_t at = order->in_play++;
+    for (; at > 0 && compare_entries(&entry, order->entries + at - 1) < 0; at--)
+        order->entries[at] = order->entries[at - 1];
+    order->entries[at] = entry;
+}
+
+bool let_wait(const State *state, Order *order)
+{
+    int64_t before = order->in_play;
+    for (; order->came < state->submissions; order->came++)
+        if (state->units[order->came] <= state->size)
+            enter_order(state, order, order->came);
+    return order->in_play > before;
+}
+
+void sort_waiting(const State *state, Order *order)
+{
+    if (order->key.formula == COLUMN)
+        return;
+    for (int64_t at = 0; at < order->in_play; at++)
+        order->entries[at].key = key_of(&order->key, state, order->entries[at].job);
+    qsort(order->entries, (size_t)order->in_play, sizeof *order->entries, compare_entries);
+}
+
+void forget_started(const State *state, Order *order)
+{
+    int64_t left = 0;
+    for (int64_t at = 0; at < order->in_play; at++)
+        if (isnan(state->start[order->entries[at].job]))
+            order->entries[left++] = order->entries[at];
+    order->in_play = left;
 }

@@ -35,11 +35,21 @@ typedef struct {
     /* The jobs in play, in order. */
     int64_t in_play;
     Entry *entries;
+    /* By rank: jobs of a smaller tier go first; null: all are alike. Only for the functions below. */
+    const int64_t *tier;
 } Order;
 
 /* Return the key of a waiting job. */
 double key_of(const Key *key, const State *state, int64_t job);
 /* Return less than 0 if an entry goes before another one, more than 0 if behind it; as qsort has it. */
 int compare_entries(const void *one, const void *other);
+
+/* For kernels that keep all waiting jobs in `entries`, in order. Let the jobs wait that came since the last decision, and
+ * return whether any did. */
+bool let_wait(const State *state, Order *order);
+/* Put the waiting jobs in order, if that changes over time. */
+void sort_waiting(const State *state, Order *order);
+/* Drop the jobs that have started. */
+void forget_started(const State *state, Order *order);
 
 #endif

@@ -6,10 +6,13 @@
 
 #include "foresight.h"
 #include "host_sets.h"
+#include "nodes.h"
 #include "queue_order.h"
 
 /* How a clock answers: the main loop runs not now, for the head of the queue, or for all of it. */
 enum { NOT_NOW, FOR_HEAD, FOR_WHOLE };
+/* When hosts are to be free: now, or once the jobs have ended that were given back. */
+enum { NOW, THEN };
 
 typedef struct {
     /* Options of the dispatcher, see there; `most_tried` is what `depth` and `version` say, and `consecutive` is whether
@@ -48,11 +51,12 @@ typedef struct {
     /* Passes, and jobs that they have started. */
     int64_t passes;
     int64_t backfilled;
-    /* Of this pass: jobs tried and in reservations, the first of which begins then; and whether jobs were left. */
+    /* Of this pass: jobs tried; when the first reservation begins; and whether jobs were left. */
     int64_t tried;
-    int64_t reserved;
     double first_reserved;
     int64_t stopped;
+    /* Nodes that jobs share; null: they take whole hosts, any ones, and `idle` says which are free. */
+    Nodes *nodes;
     /* Words of each set of hosts: all hosts, and those that are free. */
     int64_t words;
     uint64_t *hosts;
@@ -71,6 +75,14 @@ typedef struct {
     uint64_t *given;
     uint64_t *place;
     Run *runs;
+    /* By rank: the partition of each job. Of each partition: its hosts, jobs tried and in reservations in this pass, and
+     * whether one holds up the others in this run of the main loop. */
+    const int32_t *part;
+    int64_t parts;
+    const uint64_t *part_hosts;
+    int64_t *tried_in;
+    int64_t *reserved_in;
+    int64_t *failed;
     /* By rank: whose each job is; and by user: jobs tried in this pass. */
     const int32_t *user;
     int64_t users;
@@ -89,8 +101,8 @@ bool pass_due(State *state, Slurm *slurm);
 void begin_records(Slurm *slurm, double now);
 /* Reserve hosts from a start to an end. */
 void reserve_hosts(Slurm *slurm, const uint64_t *hosts, double start, double end);
-/* Let `allowed` be the hosts that are reserved for nobody from a start to an end, and return when to look again. */
-double find_allowed(Slurm *slurm, double start, double end);
+/* Let `allowed` be the hosts of a job that are reserved for nobody from a start to an end, and return when to look again. */
+double find_allowed(Slurm *slurm, int64_t job, double start, double end);
 /* Return whether hosts are somebody's in that time. */
 bool are_reserved(const Slurm *slurm, const uint64_t *hosts, double start, double end);
 /* Return x // y as Python does; for x >= 0 and y > 0. */
@@ -98,8 +110,12 @@ double whole_part(double x, double y);
 
 /* Find when a job could start on hosts of `allowed`, and its `place` there; false: never. */
 bool will_run(State *state, Slurm *slurm, int64_t job, bool now_only, double *begin);
-/* Let `place` be where a job goes among the hosts of a set, and return whether it fits there. */
-bool choose_hosts(const State *state, Slurm *slurm, int64_t job, const uint64_t *set);
+/* Return whether a job may fit now: false only if it surely does not. */
+bool may_fit_now(const State *state, const Slurm *slurm, int64_t job);
+/* Let `place` be where a job goes among those hosts of `allowed` that are free at a time, and return whether it fits. */
+bool choose_hosts(const State *state, Slurm *slurm, int64_t job, int64_t when);
+/* Return whether a running job has any of the hosts of a set. */
+bool shares_hosts(const State *state, int64_t job, const uint64_t *set);
 /* Start a job on the hosts of `place`. */
 void start_on_place(State *state, Slurm *slurm, int64_t job);
 /* Make a pass over the jobs in `order`, and return how many it started. */

@@ -1,6 +1,6 @@
 /* The kernel of slurm-backfill: see batdispatch.dispatchers.slurm.backfill and main_loop. */
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "export.h"
 #include "running_jobs.h"
@@ -13,6 +13,8 @@ EXPORT int64_t run_slurm(State *state, Slurm *slurm, Order *order, Foresight *fo
 /* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */
 static bool advance_slurm(State *state, Slurm *slurm)
 {
+    if (slurm->nodes)
+        return advance_nodes(state, slurm->nodes);
     if (!begin_moment(state))
         return false;
     for (int64_t job = end_next(state); job != UNKNOWN; job = end_next(state)) {
@@ -26,56 +28,48 @@ static bool advance_slurm(State *state, Slurm *slurm)
     return true;
 }
 
-/* Enter a job that came where it belongs in an order that does not change. */
-static void enter_order(const State *state, Order *order, int64_t job)
+/* Return whether a job that does not fit waits for nodes that are left, and so holds up others of its partition. */
+static bool is_busy(const State *state, Slurm *slurm, int64_t job)
 {
-    Entry entry = {1, key_of(&order->key, state, job), job};
-    int64_t at = order->in_play++;
-    for (; at > 0 && compare_entries(&entry, order->entries + at - 1) < 0; at--)
-        order->entries[at] = order->entries[at - 1];
-    order->entries[at] = entry;
+    Nodes *nodes = slurm->nodes;
+    if (!nodes || nodes->alone[nodes->kind[job]] || fits_on(nodes, job, nodes->capacity, slurm->allowed))
+        return true;
+    for (int64_t index = 0; index < state->running; index++) {
+        int64_t other = state->expected_job[index];
+        if (nodes->alone[nodes->kind[other]] && shares_hosts(state, other, slurm->allowed))
+            return true;
+    }
+    return false;
 }
 
-/* Let the jobs wait that came since the last decision, and return whether any did. */
-static bool take_in(const State *state, Order *order)
+/* Leave for the jobs to come what one that does not fit does not hold up. */
+static void hold_up(const State *state, Slurm *slurm, int64_t job)
 {
-    int64_t before = order->in_play;
-    for (; order->came < state->submissions; order->came++)
-        if (state->units[order->came] <= state->size)
-            enter_order(state, order, order->came);
-    return order->in_play > before;
+    const Nodes *nodes = slurm->nodes;
+    int64_t part = slurm->part[job];
+    if (nodes && nodes->named[nodes->kind[job]]) {
+        take_out(slurm->allowed, nodes->may + nodes->kind[job] * slurm->words, slurm->words);
+    } else if (is_busy(state, slurm, job)) {
+        slurm->failed[part] = 1;
+        take_out(slurm->allowed, slurm->part_hosts + part * slurm->words, slurm->words);
+    }
 }
 
-/* Put the waiting jobs in order, if that changes over time. */
-static void put_in_order(const State *state, Order *order)
-{
-    if (order->key.formula == COLUMN)
-        return;
-    for (int64_t at = 0; at < order->in_play; at++)
-        order->entries[at].key = key_of(&order->key, state, order->entries[at].job);
-    qsort(order->entries, (size_t)order->in_play, sizeof *order->entries, compare_entries);
-}
-
-static void drop_started(const State *state, Order *order)
-{
-    int64_t left = 0;
-    for (int64_t at = 0; at < order->in_play; at++)
-        if (isnan(state->start[order->entries[at].job]))
-            order->entries[left++] = order->entries[at];
-    order->in_play = left;
-}
-
-/* Start jobs in order until one does not fit, of those up to a position; return whether jobs were left. */
+/* Start jobs in order, of those up to a position, where none holds them up; return whether jobs were left. */
 static bool run_in_order(State *state, Slurm *slurm, const Order *order, int64_t most)
 {
     copy(slurm->hosts, slurm->allowed, slurm->words);
-    for (int64_t at = 0; at < order->in_play; at++) {
+    memset(slurm->failed, 0, (size_t)slurm->parts * sizeof *slurm->failed);
+    for (int64_t at = 0; at < order->in_play && has_some(slurm->allowed, slurm->words); at++) {
         int64_t job = order->entries[at].job;
         if (at > most)
             return true;
-        if (state->units[job] > state->free || !choose_hosts(state, slurm, job, slurm->idle))
-            return false;
-        start_on_place(state, slurm, job);
+        if (slurm->failed[slurm->part[job]])
+            continue;
+        if (may_fit_now(state, slurm, job) && choose_hosts(state, slurm, job, NOW))
+            start_on_place(state, slurm, job);
+        else
+            hold_up(state, slurm, job);
     }
     return false;
 }
@@ -85,10 +79,10 @@ static void run_main_loop(State *state, Slurm *slurm, Order *order)
     int64_t due = main_loop_due(state, slurm, !slurm->head_asked);
     if (due == NOT_NOW)
         return;
-    put_in_order(state, order);
+    sort_waiting(state, order);
     slurm->whole_asked = run_in_order(state, slurm, order, due == FOR_WHOLE ? INT64_MAX : slurm->queue_depth);
     slurm->head_asked = 0;
-    drop_started(state, order);
+    forget_started(state, order);
     if (slurm->whole_asked)
         main_loop_due(state, slurm, true);
 }
@@ -97,9 +91,9 @@ static void backfill(State *state, Slurm *slurm, Order *order, bool is_sure)
 {
     slurm->passes++;
     slurm->pass_asked = 0;
-    put_in_order(state, order);
+    sort_waiting(state, order);
     int64_t started = make_pass(state, slurm, order);
-    drop_started(state, order);
+    forget_started(state, order);
     slurm->backfilled += started;
     if (!is_sure)
         call_if_missed(state, slurm->first_reserved);
@@ -113,7 +107,7 @@ static void backfill(State *state, Slurm *slurm, Order *order, bool is_sure)
 
 static void decide(State *state, Slurm *slurm, Order *order, Foresight *foresight)
 {
-    bool came = take_in(state, order), is_late = foresight && correct_ends(state, foresight);
+    bool came = let_wait(state, order), is_late = foresight && correct_ends(state, foresight);
     if (came || is_late || state->freed)
         slurm->head_asked = slurm->pass_asked = 1;
     state->freed = 0;
@@ -131,11 +125,12 @@ static void decide(State *state, Slurm *slurm, Order *order, Foresight *foresigh
 }
 
 /* Return whether there is room for whatever a decision may need. */
-static bool has_room_for(const State *state, const Slurm *slurm)
+static bool has_room_for(const State *state, const Slurm *slurm, const Order *order)
 {
     int64_t most = slurm->most_tried < state->waiting ? slurm->most_tried : state->waiting;
-    return state->runs + state->free <= state->room && state->calls + MOST_ASKED <= state->most_calls &&
-           2 * most + 1 <= slurm->most_records;
+    return 2 * most + 1 <= slurm->most_records &&
+           (slurm->nodes ? has_room_on_nodes(state, slurm->nodes, order)
+                         : state->runs + state->free <= state->room && state->calls + MOST_ASKED <= state->most_calls);
 }
 
 int64_t run_slurm(State *state, Slurm *slurm, Order *order, Foresight *foresight, int64_t moments)
@@ -145,7 +140,7 @@ int64_t run_slurm(State *state, Slurm *slurm, Order *order, Foresight *foresight
             return ALL_OVER;
         if (foresight && foresight->told < state->submissions)
             return ASKS;
-        if (!has_room_for(state, slurm))
+        if (!has_room_for(state, slurm, order))
             return FULL;
         state->decides = 0;
         decide(state, slurm, order, foresight);

@@ -9,6 +9,10 @@
 
 void start_on_place(State *state, Slurm *slurm, int64_t job)
 {
+    if (slurm->nodes) {
+        start_on_nodes(state, slurm->nodes, job);
+        return;
+    }
     int64_t count = runs_of_set(slurm->place, slurm->words, slurm->runs);
     state->hosts_at[job] = state->runs, state->hosts_runs[job] = (int32_t)count;
     for (int64_t index = 0; index < count; index++, state->runs++) {
@@ -31,21 +35,30 @@ static double end_from(const State *state, int64_t job, double start)
 /* Return whether a job could start now as far as is reserved by now: false only if it surely cannot. */
 static bool may_start(const State *state, Slurm *slurm, int64_t job)
 {
-    if (state->units[job] > state->free)
+    if (!may_fit_now(state, slurm, job))
         return false;
-    find_allowed(slurm, state->now, end_from(state, job, state->now));
+    find_allowed(slurm, job, state->now, end_from(state, job, state->now));
+    if (slurm->nodes)
+        return fits_on(slurm->nodes, job, slurm->nodes->free, slurm->allowed);
     meet(slurm->allowed, slurm->idle, slurm->words);
     return count_hosts(slurm->allowed, slurm->words) >= state->units[job];
 }
 
-/* Return whether a job is passed over; if not, count it for the limits of its user and partition. There is one. */
-static bool is_skipped(Slurm *slurm, int64_t job, int64_t *tried)
+/* Return whether a job is passed over; if not, count it for the limits of its user and partition. */
+static bool is_skipped(Slurm *slurm, int64_t job)
 {
     int32_t *of_user = slurm->tried_of + slurm->user[job];
-    if ((slurm->user_jobs && *of_user >= slurm->user_jobs) || (slurm->part_jobs && *tried >= slurm->part_jobs))
+    int64_t *in_part = slurm->tried_in + slurm->part[job];
+    if ((slurm->user_jobs && *of_user >= slurm->user_jobs) || (slurm->part_jobs && *in_part >= slurm->part_jobs))
         return true;
-    ++*of_user, ++*tried;
+    ++*of_user, ++*in_part;
     return false;
+}
+
+/* Return whether no other job may use the hosts of this one. */
+static bool takes_hosts(const Slurm *slurm, int64_t job)
+{
+    return !slurm->nodes || slurm->nodes->alone[slurm->nodes->kind[job]];
 }
 
 /* Reserve `place` for a job if it is nobody else's. If it is, return when to look again; otherwise 0. */
@@ -57,7 +70,7 @@ static double reserve_place(const State *state, Slurm *slurm, int64_t job, doubl
     if (are_reserved(slurm, slurm->place, begin, end))
         return begin;
     reserve_hosts(slurm, slurm->place, begin, end);
-    slurm->reserved++;
+    slurm->reserved_in[slurm->part[job]]++;
     slurm->first_reserved = begin < slurm->first_reserved ? begin : slurm->first_reserved;
     return 0.0;
 }
@@ -66,11 +79,12 @@ static double reserve_place(const State *state, Slurm *slurm, int64_t job, doubl
 static bool try_job(State *state, Slurm *slurm, int64_t job)
 {
     bool is_counted = false;
+    int64_t least = slurm->nodes ? slurm->nodes->least[slurm->nodes->kind[job]] : state->units[job];
     bool now_only = state->now - state->submission[job] < slurm->min_age ||
-                    (slurm->reservations && slurm->reserved >= slurm->reservations);
+                    (slurm->reservations && slurm->reserved_in[slurm->part[job]] >= slurm->reservations);
     for (double start = state->now, later; start < INFINITY; start = later) {
-        later = find_allowed(slurm, start, end_from(state, job, start));
-        if (count_hosts(slurm->allowed, slurm->words) >= state->units[job]) {
+        later = find_allowed(slurm, job, start, end_from(state, job, start));
+        if (count_hosts(slurm->allowed, slurm->words) >= least) {
             double begin;
             slurm->tried += !is_counted;
             is_counted = true;
@@ -78,7 +92,9 @@ static bool try_job(State *state, Slurm *slurm, int64_t job)
             begin = begin > start ? begin : start;
             if (is_found && begin <= state->now) {
                 start_on_place(state, slurm, job);
-                reserve_hosts(slurm, slurm->place, state->now, end_from(state, job, state->now));
+                if (takes_hosts(slurm, job))
+                    reserve_hosts(slurm, slurm->place, state->now, end_from(state, job, state->now));
+                slurm->changes++;
                 return true;
             }
             if (is_found && !(start < later && later < begin))
@@ -93,14 +109,16 @@ static bool try_job(State *state, Slurm *slurm, int64_t job)
 static void begin_pass(const State *state, Slurm *slurm)
 {
     begin_records(slurm, state->now);
-    slurm->tried = slurm->reserved = slurm->stopped = 0;
+    slurm->tried = slurm->stopped = 0;
     slurm->first_reserved = INFINITY;
     memset(slurm->tried_of, 0, (size_t)slurm->users * sizeof *slurm->tried_of);
+    memset(slurm->tried_in, 0, (size_t)slurm->parts * sizeof *slurm->tried_in);
+    memset(slurm->reserved_in, 0, (size_t)slurm->parts * sizeof *slurm->reserved_in);
 }
 
 int64_t make_pass(State *state, Slurm *slurm, const Order *order)
 {
-    int64_t started = 0, tried = 0, candidate = 0, known = -1;
+    int64_t started = 0, candidate = 0, known = -1;
     begin_pass(state, slurm);
     for (int64_t at = 0; at < order->in_play; at++) {
         /* What is reserved behind the last job that can start matters to nobody. */
@@ -118,7 +136,7 @@ int64_t make_pass(State *state, Slurm *slurm, const Order *order)
         if (candidate == at)
             candidate++, known = -1;
         int64_t job = order->entries[at].job;
-        started += !is_skipped(slurm, job, &tried) && try_job(state, slurm, job);
+        started += !is_skipped(slurm, job) && try_job(state, slurm, job);
     }
     return started;
 }

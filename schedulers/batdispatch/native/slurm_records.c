@@ -76,12 +76,13 @@ void reserve_hosts(Slurm *slurm, const uint64_t *hosts, double start, double end
     slurm->changes++;
 }
 
-/* Return whether a record has hosts that are not in both of two other sets. */
-WIDE static bool has_more(const uint64_t *record, const uint64_t *one, const uint64_t *other, int64_t words)
+/* Return whether a record has some of those hosts that are not in both of two other sets. */
+WIDE static bool has_more(const uint64_t *record, const uint64_t *hosts, const uint64_t *one, const uint64_t *other,
+                          int64_t words)
 {
     uint64_t more = 0;
     for (int64_t index = 0; index < words; index++)
-        more |= record[index] & ~(one[index] & other[index]);
+        more |= record[index] & hosts[index] & ~(one[index] & other[index]);
     return more != 0;
 }
 
@@ -91,15 +92,17 @@ WIDE static void meet_sets(uint64_t *target, const uint64_t *other, int64_t word
     meet(target, other, words);
 }
 
-double find_allowed(Slurm *slurm, double start, double end)
+double find_allowed(Slurm *slurm, int64_t job, double start, double end)
 {
     double later = 0.0;
     uint64_t *left = slurm->allowed;
     int64_t words = slurm->words;
-    copy(slurm->hosts, left, words);
+    const Nodes *nodes = slurm->nodes;
+    const uint64_t *hosts = nodes ? nodes->may + nodes->kind[job] * words : slurm->hosts;
+    copy(hosts, left, words);
     for (int64_t at = record_at(slurm, start); at < slurm->records; at++) {
         const uint64_t *free = row_of(slurm, at);
-        if (later == 0.0 && at + 1 < slurm->records && has_more(row_of(slurm, at + 1), left, free, words))
+        if (later == 0.0 && at + 1 < slurm->records && has_more(row_of(slurm, at + 1), hosts, left, free, words))
             later = slurm->ends[at];
         if (at && slurm->ends[at - 1] > end)
             break;

@@ -1,5 +1,6 @@
 /* See batdispatch.dispatchers.slurm.will_run. */
 #include <math.h>
+#include <string.h>
 
 #include "slurm.h"
 
@@ -16,9 +17,18 @@ typedef struct {
     double last;
 } Windows;
 
-bool choose_hosts(const State *state, Slurm *slurm, int64_t job, const uint64_t *set)
+bool may_fit_now(const State *state, const Slurm *slurm, int64_t job)
+{
+    return slurm->nodes ? fits_now(slurm->nodes, job) : state->units[job] <= state->free;
+}
+
+bool choose_hosts(const State *state, Slurm *slurm, int64_t job, int64_t when)
 {
     int64_t words = slurm->words;
+    Nodes *nodes = slurm->nodes;
+    if (nodes)
+        return place_on(nodes, job, when == NOW ? nodes->free : nodes->then, slurm->allowed, slurm->consecutive);
+    const uint64_t *set = when == NOW ? slurm->idle : slurm->given;
     for (int64_t index = 0; index < words; index++)
         slurm->place[index] = set[index] & slurm->allowed[index];
     if (count_hosts(slurm->place, words) < state->units[job])
@@ -30,8 +40,7 @@ bool choose_hosts(const State *state, Slurm *slurm, int64_t job, const uint64_t 
     return true;
 }
 
-/* Return whether a running job has any of the hosts of a set. */
-static bool shares(const State *state, int64_t job, const uint64_t *set)
+bool shares_hosts(const State *state, int64_t job, const uint64_t *set)
 {
     int64_t at = state->hosts_at[job], behind = at + state->hosts_runs[job];
     for (; at < behind; at++)
@@ -40,17 +49,34 @@ static bool shares(const State *state, int64_t job, const uint64_t *set)
     return false;
 }
 
+/* Give back what a running job has. */
+static void give_back(const State *state, Slurm *slurm, int64_t job)
+{
+    int64_t at = state->hosts_at[job], behind = at + state->hosts_runs[job];
+    if (slurm->nodes)
+        give_back_nodes(state, slurm->nodes, job, slurm->nodes->then);
+    else
+        for (; at < behind; at++)
+            enter_run(slurm->given, state->first[at], state->last[at]);
+}
+
+/* Begin with what is free now. */
+static void begin_search(Slurm *slurm)
+{
+    Nodes *nodes = slurm->nodes;
+    if (nodes)
+        memcpy(nodes->then, nodes->free, (size_t)(nodes->hosts * nodes->resources) * sizeof *nodes->free);
+    else
+        copy(slurm->idle, slurm->given, slurm->words);
+}
+
 /* Give back what the running jobs have that end by the window's end, and return whether the job fits then. */
 static bool fits_then(const State *state, Slurm *slurm, int64_t job, Windows *windows)
 {
-    for (; windows->given < windows->ended; windows->given++) {
-        int64_t other = state->expected_job[windows->given];
-        int64_t at = state->hosts_at[other], behind = at + state->hosts_runs[other];
-        for (; at < behind; at++)
-            enter_run(slurm->given, state->first[at], state->last[at]);
-    }
+    for (; windows->given < windows->ended; windows->given++)
+        give_back(state, slurm, state->expected_job[windows->given]);
     windows->ended = 0;
-    return choose_hosts(state, slurm, job, slurm->given);
+    return choose_hosts(state, slurm, job, THEN);
 }
 
 /* Let the next window reach so far; at once if nothing comes then. */
@@ -79,7 +105,7 @@ static bool closes(const Slurm *slurm, Windows *windows, double following)
 static bool find_window(const State *state, Slurm *slurm, int64_t job, Windows *windows)
 {
     for (int64_t index = 0; index < state->running && state->expected[index] < INFINITY; index++) {
-        if (!shares(state, state->expected_job[index], slurm->allowed))
+        if (!shares_hosts(state, state->expected_job[index], slurm->allowed))
             continue;
         windows->last = state->expected[index];
         windows->ended = index + 1;
@@ -93,12 +119,12 @@ static bool find_window(const State *state, Slurm *slurm, int64_t job, Windows *
 bool will_run(State *state, Slurm *slurm, int64_t job, bool now_only, double *begin)
 {
     *begin = state->now;
-    if (choose_hosts(state, slurm, job, slurm->idle))
+    if (choose_hosts(state, slurm, job, NOW))
         return true;
     if (now_only)
         return false;
     Windows windows = {.width = slurm->end_window};
-    copy(slurm->idle, slurm->given, slurm->words);
+    begin_search(slurm);
     if (!find_window(state, slurm, job, &windows))
         return false;
     double end = windows.last, soon = state->now + 1.0;

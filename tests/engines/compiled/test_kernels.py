@@ -11,16 +11,11 @@ from hypothesis import strategies as st
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.simulation import Refusal
-from compiling import compiled, in_python, needs_kernels, workload_of
+from compiling import GROWING, SLURM, STATIC, compiled, in_python, needs_kernels, workload_of
 from simulating import Task
 from strategies import exclusive_machines
 
 pytestmark = needs_kernels
-STATIC = (
-    *("fcfs", "lcfs", "sjf", "ljf", "smallest-first", "largest-first", "smallest-area", "largest-area"),
-    *("f1", "f2", "f3", "f4"),
-)
-GROWING = ("unicef", "wfp3", "slowdown", "aged-area[head_start=3]", "aged-area[head_start=0.7,power=1.5,width=0.3]")
 #: The kernels, with their own options.
 KERNELS: list[tuple[str, dict[str, Any]]] = [
     ("fcfs", {}),
@@ -118,36 +113,6 @@ def same(machine: Machine, tasks: list[Task], dispatcher: str, options: dict[str
 def test_contended_queues_of_whole_seconds(dispatcher: str, options: dict[str, Any], data: st.DataObject) -> None:
     hosts = data.draw(st.integers(2, 8))
     same(Machine.flat(hosts), data.draw(contended(hosts)), dispatcher, options)
-
-
-#: Options of slurm-backfill, with values that matter within some 20 s.
-SLURM: dict[str, list[Any]] = {
-    "ordering": [*STATIC, "basic", "unicef", "slowdown", "aged-area[head_start=3]"],
-    "placement": ["consecutive", "first-fit"],
-    "tick": [0, 1, 0.7, 3, 0.004],
-    "batch_delay": [0, 1, 3, 2.5],
-    "full_interval": [4, 60, 1.5],
-    "queue_depth": [1, 2, 4, 100],
-    "interval": [0, 1, 2, 5, 30, 0.3, 0.005],
-    "phase": [0, 1, 0.25, 7],
-    "clock": [0, 1, 31, 0.5],
-    "depth": [None, 1, 2, 5],
-    "starts": [0, 1, 2],
-    "user_jobs": [0, 1, 2],
-    "part_jobs": [0, 1, 3],
-    "reservations": [0, 1, 2],
-    "min_age": [0, 1, 4],
-    "window": [0, 3, 10, 86400, math.inf],
-    "resolution": [0, 1, 2, 60, 0.4],
-    "end_window": [0, 1, 3, 30, 0.7],
-    "window_linear": [0, 1, 2],
-    "version": ["22.05", "20.11"],
-    "prediction": ["requested", "last-two", "online-regression", "oracle"],
-    "correction": ["walltime", "steps", "doubling"],
-    "default_walltime": [math.inf, 1, 8],
-    "rjms_delay": [0, 1, 0.3],
-    "licenses": [False, True],
-}
 
 
 @given(data=st.data())

@@ -229,6 +229,11 @@ class Machine:
         """Machine-wide capacity of each resource that jobs share; empty where they take whole hosts."""
         return {} if self.exclusive else dict(zip(self.resources, self.total().tolist(), strict=True))
 
+    @property
+    def plain(self) -> bool:
+        """Whether jobs take whole hosts, and any will do for a job that asks for nothing else: there are no queues."""
+        return self.exclusive and self.site is None
+
     def units_are_hosts(self, request: Request) -> bool:
         """Return whether each unit of a request is a whole host."""
         return self.exclusive or request.units_are_nodes

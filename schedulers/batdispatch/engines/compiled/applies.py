@@ -41,8 +41,8 @@ def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
 
     A reason is a sentence without its full stop, here and below.
     """
-    if machine.site is not None:
-        return "the machine has partitions or other queues, and kernels know none"
+    if machine.site is not None and machine.site.windows:
+        return "the machine has reservations, and kernels know none"
     return _of_dispatcher(dispatcher) or _of_machine(machine, dispatcher) or library.why_missing()
 
 
@@ -53,7 +53,7 @@ def why_not(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
         dispatcher: for which `why_never` knows no reason.
         jobs: of the workload.
     """
-    return _of_workload(jobs) or _of_keys(dispatcher, jobs)
+    return _of_workload(jobs) or _of_requests(jobs) or _of_keys(dispatcher, jobs)
 
 
 def calls(dispatcher: Dispatcher) -> bool:
@@ -116,14 +116,35 @@ def _of_orderings(dispatcher: QueueDispatcher) -> str | None:
 
 
 def _of_machine(machine: Machine, dispatcher: Dispatcher) -> str | None:
-    if not machine.exclusive:
-        return "the hosts of the platform state capacities, kernels count whole hosts"
     if machine.licences:
-        return "the platform has licences, kernels count whole hosts"
+        return "the platform has licences, and kernels know none"
     if isinstance(dispatcher, SlurmBackfill) and dispatcher.options.preempt != "none":
         return "the kernel of slurm-backfill preempts no job"
+    if not machine.plain:
+        return _of_nodes(machine, dispatcher)
     if isinstance(dispatcher, SlurmBackfill) and any(WEIGHT_PROPERTY in host.properties for host in machine.hosts):
         return "hosts have weights, and kernels know none"
+    return None
+
+
+def _of_nodes(machine: Machine, dispatcher: Dispatcher) -> str | None:
+    """Return why no kernel knows nodes that jobs share, or hosts of partitions."""
+    if isinstance(dispatcher, Conservative):
+        return "the kernel of conservative counts whole hosts, and knows no partitions"
+    if isinstance(dispatcher, QueueDispatcher) and type(dispatcher.ordering) is Guard:
+        return f"ordering {dispatcher.options.ordering} has a kernel only on whole hosts without partitions"
+    if machine.exclusive and isinstance(dispatcher, Easy) and has_foresight(dispatcher):
+        # There, in Python it depends on the jobs that have come whether hosts are counted.
+        return "easy has a kernel for whole hosts of partitions only with prediction=requested and default_walltime=inf"
+    return None
+
+
+def _of_requests(jobs: JobColumns) -> str | None:
+    """Return why jobs ask for what kernels do not know, or None."""
+    for request in {job.request for job in jobs.told or ()}:
+        for name in ("contiguous", "io_nodes", "licences", "dependencies", "sizes"):
+            if getattr(request, name):
+                return f"a job states {name}, and kernels know none"
     return None
 
 

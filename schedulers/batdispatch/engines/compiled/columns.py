@@ -39,8 +39,9 @@ def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
         order = np.argsort(_keys(told, ordering, expected), kind="stable")
     place = np.empty(len(jobs), dtype=np.int64)
     place[order] = np.arange(len(jobs))
-    # That of slurm-backfill looks for its order at each run of a loop, if only among places.
-    key = Key(COLUMN, place.astype(float)) if isinstance(dispatcher, SlurmBackfill) else None
+    # That of slurm-backfill looks for its order at each run of a loop, if only among places; so do those on nodes.
+    by_key = isinstance(dispatcher, SlurmBackfill) or jobs.told is not None
+    key = Key(COLUMN, place.astype(float)) if by_key else None
     return Jobs(
         submission=submission,
         units=jobs.units,

@@ -16,6 +16,8 @@ from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled.columns import jobs_of, runs_of
 from batdispatch.engines.compiled.exchange import exchange_of
 from batdispatch.engines.compiled.files import write
+from batdispatch.engines.compiled.nodes import Demands, demands_of
+from batdispatch.engines.compiled.reasons import columns_for
 from batdispatch.engines.compiled.simulate import Schedule, schedule_of
 from batdispatch.engines.compiled.state import ENDS, KINDS, REJECTS, STARTS, Jobs
 from batdispatch.engines.outputs import Outputs
@@ -31,7 +33,7 @@ def simulate(
     task: Task, out: Path, progress: Callable[[int], None] | None = None, record: Record | None = None
 ) -> Outcome:
     """Simulate a task for which `reasons.why_not` knows no reason, and hand its exchange on; see `Engine`."""
-    machine, dispatcher, jobs = task.platform.machine, task.dispatcher, task.workload.columns()
+    machine, dispatcher, jobs = task.platform.machine, task.dispatcher, columns_for(task)
     assert isinstance(dispatcher, QueueDispatcher)
     assert isinstance(jobs, JobColumns)
     tell = None if record is None else lambda *of: record(exchange_of(machine, task.workload.workload(), *of))
@@ -64,7 +66,10 @@ def run(
     began = time.perf_counter()
     try:
         jobs = jobs_of(said, dispatcher)
-        schedule = schedule_of(jobs, runs_of(machine), dispatcher, progress)
+        demands = None if said.told is None else demands_of(machine, jobs)
+        if demands is not None:
+            jobs = demands.limited(jobs)
+        schedule = schedule_of(jobs, runs_of(machine), dispatcher, progress, demands)
         if tell is not None:
             tell(jobs, schedule)
         version = f"batdispatch {__version__} embedded, {VERSION}"
@@ -83,12 +88,15 @@ def run(
         messages=schedule.messages,
         rows=rows,
         report=dispatcher.report(),
-        rejections=_rejections(machine, said, who[kinds == REJECTS].tolist()),
-        users=np.array(said.users, dtype=object)[said.user[who[kinds != STARTS]]],
+        rejections=_rejections(machine, said, who[kinds == REJECTS].tolist(), demands),
+        # What is used of each resource, the jobs say.
+        users=None if demands is not None else np.array(said.users, dtype=object)[said.user[who[kinds != STARTS]]],
         digests=outputs.digests(),
     )
 
 
-def _rejections(machine: Machine, jobs: JobColumns, ranks: list[int]) -> list[tuple[str, str]]:
+def _rejections(machine: Machine, jobs: JobColumns, ranks: list[int], demands: Demands | None) -> list[tuple[str, str]]:
+    if demands is not None:
+        return [(f"w0!{jobs.ids[rank]}", demands.never[rank]) for rank in ranks]
     space = space_of(machine)
     return [(f"w0!{jobs.ids[rank]}", why_never(space, jobs.job(rank))) for rank in ranks]

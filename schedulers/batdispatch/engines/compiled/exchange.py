@@ -15,6 +15,7 @@ from batdispatch.core.line.decisions import Decision, Execute, Reject
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.compiled.files import states_of
+from batdispatch.engines.compiled.shared_hosts import SharedHosts
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.state import ENDS, KINDS, REJECTS, Jobs
 from batdispatch.engines.embedded import as_submitted, beginning
@@ -78,6 +79,7 @@ class _Teller:
         self._states = states_of(jobs.said, jobs, schedule, np.arange(len(jobs.units))).tolist()
         self._codes = jobs.said.code[jobs.said.profile].tolist()
         self._at, self._runs = schedule.at.tolist(), schedule.runs.tolist()
+        self._shared = None if schedule.counts is None else SharedHosts(schedule)
         self._bounds = np.stack([schedule.first, schedule.last + 1], axis=1)
         #: Of the jobs that run.
         self._allocations: dict[int, Allocation] = {}
@@ -102,5 +104,6 @@ class _Teller:
         if line % KINDS == REJECTS:
             return Reject(now, name)
         bounds = tuple(self._bounds[at : at + self._runs[rank]].ravel().tolist())
-        self._allocations[rank] = Allocation(bounds=bounds)
+        counts = None if self._shared is None else self._shared.counts(rank)
+        self._allocations[rank] = Allocation(counts=counts, bounds=bounds)
         return Execute(now, name, self._allocations[rank])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.compiled.shared_hosts import SharedHosts
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.state import KINDS, REJECTS, STARTS, Floats, Ints, Jobs
 from batdispatch.engines.job_rows import OUTCOMES, REJECTED, SPECIAL, Rows, quote
@@ -82,13 +83,18 @@ def write(
     log = schedule.log[schedule.log % KINDS != STARTS]
     over = log // KINDS
     rows = _write_jobs(outputs, said, jobs, schedule, over, log % KINDS == REJECTS)
-    _write_states(outputs, machine.size, jobs, schedule)
     ended = over[rows.state != REJECTED]
+    changes = None
+    if schedule.counts is not None:
+        nodes = SharedHosts(schedule)
+        changes, rows = nodes.changes(), nodes.completed(rows, said, over)
+        nodes.write_units(outputs, said, ended)
+    _write_states(outputs, machine.size, jobs, schedule, changes)
     outputs.finish(
         version=version,
         scheduling_seconds=0.0,
         simulation_seconds=seconds,
-        times=_machine_times(machine, jobs, schedule, ended),
+        times=_machine_times(machine, jobs, schedule, ended, changes),
     )
     return rows if len(over) else None
 
@@ -98,7 +104,7 @@ def _write_jobs(
 ) -> Rows:
     """Write jobs.csv, in the order in which jobs are over, and return its rows."""
     table = JobRows(rejected=REJECTED)
-    table.hold(submission=jobs.submission, walltime=jobs.walltime, units=jobs.units, profile=said.profile)
+    table.hold(submission=jobs.submission, walltime=jobs.walltime, units=said.units, profile=said.profile)
     table.hold(start=schedule.start, end=schedule.end, hosts_at=schedule.at, hosts_runs=schedule.runs)
     state = np.where(rejected, REJECTED, states_of(said, jobs, schedule, over)).astype(np.int8)
     table.hold(first=schedule.first, last=schedule.last, over=over, state=state)
@@ -117,7 +123,7 @@ def _write_jobs(
     return Rows(
         **numbers,
         details=None,
-        units=jobs.units[over],
+        units=said.units[over],
         state=state,
         joules=np.where(ran, -1.0, np.nan),
         # Whole hosts, of which no two free runs are neighbours.
@@ -139,15 +145,19 @@ def _rows(table: JobRows, end: int, row: int, out: NDArray[np.uint8], used: Ints
     return behind
 
 
-def _write_states(outputs: Outputs, size: int, jobs: Jobs, schedule: Schedule) -> None:
-    """Write machine_states.csv, block by block: there are two lines a job."""
+def _write_states(outputs: Outputs, size: int, jobs: Jobs, schedule: Schedule, changes: Ints | None) -> None:
+    """Write machine_states.csv, block by block: there are two lines a job. For `changes` see `SharedHosts`."""
     computing = 0
     for begin in range(0, len(schedule.log), _BLOCK):
         log = schedule.log[begin : begin + _BLOCK]
-        log = log[log % KINDS != REJECTS]
-        who, starts = log // KINDS, log % KINDS == STARTS
+        ran = log % KINDS != REJECTS
+        who, starts = log[ran] // KINDS, log[ran] % KINDS == STARTS
         times = np.where(starts, schedule.start[who], schedule.end[who])
-        counts = computing + np.cumsum(np.where(starts, jobs.units[who], -jobs.units[who]))
+        if changes is None:
+            change = np.where(starts, jobs.units[who], -jobs.units[who])
+        else:
+            change = changes[begin : begin + _BLOCK][ran]
+        counts = computing + np.cumsum(change)
         computing = int(counts[-1]) if len(counts) else computing
         _write_rows(len(who), outputs.write_lines, partial(_lines, times, counts, size))
 
@@ -182,19 +192,25 @@ def states_of(said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints) -> N
     return state
 
 
-def _machine_times(machine: Machine, jobs: Jobs, schedule: Schedule, ended: Ints) -> tuple[float, float, float]:
+def _machine_times(
+    machine: Machine, jobs: Jobs, schedule: Schedule, ended: Ints, changes: Ints | None
+) -> tuple[float, float, float]:
     """Return the seconds that hosts were idle, computed and were away, as `MachineTimes.totals` does."""
-    computing = sum(_computing(jobs, schedule, ended[begin : begin + _BLOCK]) for begin in range(0, len(ended), _BLOCK))
+    blocks = [ended[begin : begin + _BLOCK] for begin in range(0, len(ended), _BLOCK)]
+    if changes is None:
+        computing = sum(_computing(jobs, schedule, block) for block in blocks)
+    else:
+        computing = _computing_on_nodes(schedule, changes)
     left = np.zeros(len(ended), dtype=np.int64)
     hosts = np.arange(machine.compute.bit_length() + 1)
     runs = (schedule.at, schedule.runs, schedule.first, schedule.last)
     call("left_last", ended, len(ended), *runs, hosts, len(hosts) - 1, left, result=None)
     last = np.flatnonzero(left)
-    changes = sum(
+    changed = sum(
         end * count for end, count in zip(_nanoseconds(schedule.end[ended[last]]), left[last].tolist(), strict=True)
     )
     # Until its last change a host was idle for as long as it did not compute; one that never computed does not count.
-    return (changes - computing) / 1e9, computing / 1e9, 0.0
+    return (changed - computing) / 1e9, computing / 1e9, 0.0
 
 
 def _computing(jobs: Jobs, schedule: Schedule, ended: Ints) -> int:
@@ -206,6 +222,14 @@ def _computing(jobs: Jobs, schedule: Schedule, ended: Ints) -> int:
     # Of any size where 64 bits may not hold the sum.
     rows = zip(_nanoseconds(start), _nanoseconds(end), jobs.units[ended].tolist(), strict=True)
     return sum((end - start) * count for start, end, count in rows)
+
+
+def _computing_on_nodes(schedule: Schedule, changes: Ints) -> int:
+    """Return for how long hosts that jobs share computed, ns times hosts."""
+    lines = np.flatnonzero(changes)
+    log = schedule.log[lines]
+    times = np.where(log % KINDS == STARTS, schedule.start[log // KINDS], schedule.end[log // KINDS])
+    return sum(-change * time for change, time in zip(changes[lines].tolist(), _nanoseconds(times), strict=True))
 
 
 def _nanoseconds(seconds: Floats) -> list[int]:

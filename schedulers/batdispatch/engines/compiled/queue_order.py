@@ -30,7 +30,7 @@ class Order(Record):
     kinds = {
         **{"formula": int, "column": np.float64, "head_start": float, "power": float},
         **{"ahead_formula": int, "ahead_column": np.float64, "ahead_head_start": float, "ahead_power": float},
-        **{"queued": int, "queue": np.int64, "came": int, "in_play": int, "entries": np.float64},
+        **{"queued": int, "queue": np.int64, "came": int, "in_play": int, "entries": np.float64, "tier": np.int64},
     }
     _fields_ = fields_of(kinds)
 

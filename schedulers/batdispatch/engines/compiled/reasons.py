@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from batdispatch.engines.simulation import Task
-from batdispatch.inputs.workloads.columns import NotPlain
+from batdispatch.inputs.workloads.columns import JobColumns, NotPlain
 
 
 def why_not(task: Task, few: int) -> str | None:
@@ -11,7 +11,8 @@ def why_not(task: Task, few: int) -> str | None:
 
     Args:
         task: what is to be simulated.
-        few: fewer jobs than this are left to Python, and what else kernels leave out; 0: nothing is.
+        few: fewer jobs than this are left to Python, and what else kernels leave out; 0: nothing is. Where jobs share
+            hosts, it is a tenth of this, since they take longer there.
 
     Raises:
         InputError: something is wrong in the workload.
@@ -19,6 +20,11 @@ def why_not(task: Task, few: int) -> str | None:
     if task.record and few:
         return "the exchange is recorded with the time of each decision, which kernels do not know (--no-record)"
     return _of_settings(task) or _of_inputs(task, few)
+
+
+def columns_for(task: Task) -> JobColumns | NotPlain:
+    """Return the jobs as a kernel takes them, or why there is none for them; raises as `why_not`."""
+    return task.workload.columns() if task.platform.machine.plain else task.workload.told_columns()
 
 
 def _of_settings(task: Task) -> str | None:
@@ -41,13 +47,15 @@ def _of_inputs(task: Task, few: int) -> str | None:
     # It knows dispatchers that a run which is recorded may not need.
     from batdispatch.engines.compiled import applies
 
-    reason = applies.why_never(task.dispatcher, task.platform.machine)
+    machine = task.platform.machine
+    few = few if machine.plain else few // 10
+    reason = applies.why_never(task.dispatcher, machine)
     if reason is not None:
         return reason
     if task.record and applies.calls(task.dispatcher):
         return "the exchange is recorded, and kernels do not tell when the dispatcher asks to be called (--no-record)"
     # They also tell how many there are.
-    jobs = task.workload.columns()
+    jobs = columns_for(task)
     if task.workload.count < few:
         return f"fewer than {few} jobs are left to Python, which times each decision (--compiled always)"
     return jobs.reason if isinstance(jobs, NotPlain) else applies.why_not(task.dispatcher, jobs)

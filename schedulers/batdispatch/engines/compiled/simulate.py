@@ -18,6 +18,8 @@ from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.compiled import plan, slurm
 from batdispatch.engines.compiled.columns import has_foresight
 from batdispatch.engines.compiled.foresight import Forecast
+from batdispatch.engines.compiled.nodes import Demands, Nodes, nodes_of
+from batdispatch.engines.compiled.nodes import make_room as make_room_on_nodes
 from batdispatch.engines.compiled.queue_order import beside_of, order_of
 from batdispatch.engines.compiled.state import (
     ALL_OVER,
@@ -61,6 +63,8 @@ class Schedule(NamedTuple):
     last: Counts
     #: Messages that the engine would have exchanged with the dispatcher.
     messages: int
+    #: Where jobs share nodes: units on each host of each job, in the order of the runs.
+    counts: Ints | None = None
 
 
 def schedule_of(
@@ -68,6 +72,7 @@ def schedule_of(
     runs: NDArray[np.int64],
     dispatcher: QueueDispatcher,
     progress: Callable[[int], None] | None = None,
+    demands: Demands | None = None,
 ) -> Schedule:
     """Simulate to the end, and return what became of the jobs.
 
@@ -76,11 +81,12 @@ def schedule_of(
         runs: int64 [run, 2], first and last host of each run of hosts that run jobs.
         dispatcher: whose kernel is to decide.
         progress: called with the number of jobs that are over.
+        demands: what the jobs ask for, if that is not a number of whole hosts, any ones.
 
     Raises:
         Refusal: the kernel cannot go on.
     """
-    simulation = _simulation_of(jobs, runs, dispatcher)
+    simulation = _simulation_of(jobs, runs, dispatcher, demands)
     while True:
         answer = simulation.go_on(SLICE)
         if answer == ALL_OVER:
@@ -95,7 +101,9 @@ def schedule_of(
             )
         elif progress is not None:
             progress(simulation.state.starts - simulation.state.running)
-    state, of = simulation.state, simulation.state.arrays
+    if simulation.state.waiting:
+        raise Refusal("jobs wait, and nothing is left to happen")
+    state, of, nodes = simulation.state, simulation.state.arrays, simulation.nodes
     return Schedule(
         start=of["start"],
         end=of["end"],
@@ -106,6 +114,7 @@ def schedule_of(
         last=of["last"][: state.runs],
         # The engine tells of the end as well.
         messages=state.messages + 1,
+        counts=None if nodes is None else nodes.arrays["counts"][: nodes.counted],
     )
 
 
@@ -114,19 +123,25 @@ def room_for(jobs: Jobs, runs: NDArray[np.int64]) -> int:
     return 4 * len(jobs.units) + len(runs) + 1024
 
 
-def _simulation_of(jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher) -> _Simulation:
+def _simulation_of(jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher, demands: Demands | None) -> _Simulation:
     if isinstance(dispatcher, Conservative):
         return _Planning(jobs, runs, dispatcher)
     if isinstance(dispatcher, SlurmBackfill):
-        return _Slurm(jobs, runs, dispatcher)
-    return _Queueing(jobs, runs, dispatcher)
+        return _Slurm(jobs, runs, dispatcher, demands)
+    return _Queueing(jobs, runs, dispatcher, demands)
 
 
 class _Simulation(ABC):
     """A simulation that a kernel takes on step by step."""
 
-    def __init__(self, jobs: Jobs, runs: Ints) -> None:
-        self.state = begin(jobs, runs, room_for(jobs, runs))
+    def __init__(self, jobs: Jobs, runs: Ints, demands: Demands | None = None) -> None:
+        room = room_for(jobs, runs)
+        self.nodes: Nodes | None = None
+        if demands is None:
+            self.state = begin(jobs, runs, room)
+        else:
+            self.state = begin(jobs, runs, room, demands.most)
+            self.nodes = nodes_of(demands, self.state)
 
     @abstractmethod
     def go_on(self, moments: int) -> int:
@@ -138,6 +153,8 @@ class _Simulation(ABC):
             make_room_for_calls(self.state)
         else:
             make_room(self.state, 2 * self.state.room + self.state.size)
+            if self.nodes is not None:
+                make_room_on_nodes(self.nodes, self.state.room)
 
     def finish(self) -> None:
         """Tell the dispatcher what it reports of a simulation that is over."""
@@ -146,8 +163,8 @@ class _Simulation(ABC):
 class _Queueing(_Simulation):
     """A simulation of a dispatcher that plans no further than the first of the queue."""
 
-    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher) -> None:
-        super().__init__(jobs, runs)
+    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher, demands: Demands | None) -> None:
+        super().__init__(jobs, runs, demands)
         self._rule = FCFS
         if isinstance(dispatcher, Filler):
             self._rule = FILLER
@@ -160,17 +177,20 @@ class _Queueing(_Simulation):
         # An order by key takes the longer, the longer the queue is.
         most = moments if self._order is None else max(moments // 50, 1)
         foresight = self._forecast.record if self._forecast is not None else None
-        given = (self.state, self._order, self._beside, foresight, self._rule)
+        given = (self.state, self.nodes, self._order, self._beside, foresight, self._rule)
         return _go_on(lambda: call("run_queue", *given, most), most, self._forecast)
 
 
 class _Slurm(_Simulation):
     """A simulation of slurm-backfill."""
 
-    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill) -> None:
-        super().__init__(jobs, runs)
+    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill, demands: Demands | None) -> None:
+        super().__init__(jobs, runs, demands)
         self._dispatcher = dispatcher
-        self._slurm, self._order = slurm.slurm_of(jobs, runs, dispatcher), order_of(jobs)
+        self._slurm, self._order = slurm.slurm_of(jobs, runs, dispatcher, demands, self.nodes), order_of(jobs)
+        if demands is not None and self._order is not None:
+            tiers = np.array([-part.tier for part in demands.parts], dtype=np.int64)
+            self._order.hold(tier=tiers[demands.part])
         self._forecast = _forecast_of(jobs, dispatcher, self.state)
 
     def go_on(self, moments: int) -> int:

@@ -5,18 +5,18 @@ The header says what each field is.
 
 from __future__ import annotations
 
+import ctypes
 import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
+from batdispatch.engines.compiled.nodes import WORD, Demands, Nodes, masks_of
 from batdispatch.engines.compiled.state import Ints, Jobs
 from batdispatch.native.record import Record, fields_of
 from batdispatch.parts.placement.consecutive import Consecutive
 
-#: Bits of a word.
-WORD = 64
 #: Options that are told to the kernel as they are, in the order of its structure; `depth` is told as `most_tried`.
 _OPTIONS: dict[str, type[int] | type[float]] = {
     **{"tick": float, "batch_delay": float, "full_interval": float, "queue_depth": int, "interval": float},
@@ -37,23 +37,29 @@ class Slurm(Record):
         **_OPTIONS,
         **{"consecutive": int, "last": float, "last_full": float, "awaited": float},
         **{"pass_last": float, "pass_busy": int, "silent": float, "pass_awaited": float},
-        **dict.fromkeys(("head_asked", "whole_asked", "pass_asked", "passes", "backfilled", "tried", "reserved"), int),
-        **{"first_reserved": float, "stopped": int, "words": int, "hosts": np.uint64, "idle": np.uint64},
+        **dict.fromkeys(("head_asked", "whole_asked", "pass_asked", "passes", "backfilled", "tried"), int),
+        **{"first_reserved": float, "stopped": int, "nodes": np.int64},
+        **{"words": int, "hosts": np.uint64, "idle": np.uint64},
         **{"begin": float, "records": int, "most_records": int},
         **{"ends": np.float64, "row": np.int32, "rows": np.uint64, "changes": int},
         **dict.fromkeys(("allowed", "given", "place"), np.uint64),
-        **{"runs": np.int64, "user": np.int32, "users": int, "tried_of": np.int32},
+        **{"runs": np.int64, "part": np.int32, "parts": int, "part_hosts": np.uint64},
+        **dict.fromkeys(("tried_in", "reserved_in", "failed"), np.int64),
+        **{"user": np.int32, "users": int, "tried_of": np.int32},
     }
     _fields_ = fields_of(kinds)
 
 
-def slurm_of(jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill) -> Slurm:
+def slurm_of(
+    jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill, demands: Demands | None = None, nodes: Nodes | None = None
+) -> Slurm:
     """Return what is known before anything happens.
 
     Args:
         jobs: the jobs.
         runs: int64 [run, 2], first and last host of each run of hosts that run jobs.
         dispatcher: whose options say how it decides.
+        demands: what the jobs ask for, and `nodes`: that they share; None: they take whole hosts, any ones.
     """
     options = dispatcher.options
     slurm = Slurm(**{name: getattr(options, name) for name in _OPTIONS})
@@ -65,10 +71,23 @@ def slurm_of(jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill) -> Slurm:
     slurm.hold(hosts=hosts, **{name: hosts.copy() for name in ("idle", "allowed", "given", "place")})
     # Two runs of a set are never neighbours; a run is two numbers.
     slurm.hold(runs=np.zeros(len(hosts) * WORD + 2, dtype=np.int64))
+    if nodes is not None:
+        slurm.hold(place=nodes.arrays["place"])
+        slurm.nodes = ctypes.addressof(nodes)
+    _hold_parts(slurm, jobs, demands)
     slurm.users = len(jobs.said.users)
     slurm.hold(user=jobs.said.user, tried_of=np.zeros(slurm.users, dtype=np.int32))
     make_room(slurm, room_for_records())
     return slurm
+
+
+def _hold_parts(slurm: Slurm, jobs: Jobs, demands: Demands | None) -> None:
+    """Tell of the partitions; all hosts are one where there are none."""
+    part = np.zeros(len(jobs.units), dtype=np.int32) if demands is None else demands.part
+    slurm.parts = 1 if demands is None else len(demands.parts)
+    hosts = slurm.arrays["hosts"] if demands is None else masks_of([each.hosts for each in demands.parts], slurm.words)
+    slurm.hold(part=part, part_hosts=hosts)
+    slurm.hold(**{name: np.zeros(slurm.parts, dtype=np.int64) for name in ("tried_in", "reserved_in", "failed")})
 
 
 def _set_of(runs: Ints) -> NDArray[np.uint64]:

@@ -89,13 +89,14 @@ class State(Record):
     _fields_ = fields_of(kinds)
 
 
-def begin(jobs: Jobs, runs: Ints, room: int) -> State:
+def begin(jobs: Jobs, runs: Ints, room: int, largest: int | None = None) -> State:
     """Return the state of a simulation before anything happens.
 
     Args:
         jobs: the jobs.
         runs: int64 [run, 2], first and last host of each maximal run of hosts that run jobs, ascending.
         room: runs of hosts of started jobs that there is room for.
+        largest: units of the largest job that is not rejected, where several jobs share a host; None: they do not.
 
     Raises:
         ValueError: a kernel cannot count on what is said of the jobs.
@@ -103,11 +104,13 @@ def begin(jobs: Jobs, runs: Ints, room: int) -> State:
     _check(jobs)
     n = len(jobs.units)
     size = int((runs[:, 1] - runs[:, 0] + 1).sum())
-    most = min(n, size) + 1
+    most = (n if largest is not None else min(n, size)) + 1
     leaves = 1 << max(n - 1, 0).bit_length()
     # The engine tells of the beginning.
     state = State(jobs=n, size=size, leaves=leaves, free=size, free_runs=len(runs), messages=1)
     state.head = state.threshold = UNKNOWN
+    if largest is not None:
+        state.size = largest
     state.hold(**{name: array for name, array in jobs._asdict().items() if name in COLUMNS})
     state.hold(
         start=np.full(n, np.nan),

@@ -42,6 +42,8 @@ class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
     user: NDArray[np.int32]
     #: Names of the users; the empty text stands for an unknown one.
     users: list[str]
+    #: The jobs as they were told, where they ask for more than whole hosts; None: `job` tells all there is.
+    told: list[Job] | None = None
 
     def __len__(self) -> int:
         """Return the number of jobs."""
@@ -53,14 +55,16 @@ class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
         return self.delay[self.profile]
 
     def job(self, row: int) -> Job:
-        """Return a job as an object, without the fields that only somebody else reads."""
+        """Return a job as an object, without the fields that only somebody else reads unless the jobs were told."""
+        told = None if self.told is None else self.told[row]
         return Job(
             id=self.ids[row],
-            request=plain_request(int(self.units[row])),
+            request=plain_request(int(self.units[row])) if told is None else told.request,
             submission=float(self.submission[row]),
             walltime=float(self.walltime[row]),
             profile=self.profiles[self.profile[row]],
             user=self.users[self.user[row]],
+            extra={} if told is None else told.extra,
         )
 
 
@@ -78,8 +82,8 @@ def delays_of(profiles: Mapping[str, Mapping[str, Any]]) -> tuple[NDArray[np.flo
     return np.array(seconds, dtype=np.float64), np.array(codes, dtype=np.int64)
 
 
-def columns_of(workload: Workload) -> JobColumns | NotPlain:
-    """Return the jobs of a workload as columns, or why they cannot be."""
+def columns_of(workload: Workload, *, told: bool = False) -> JobColumns | NotPlain:
+    """Return the jobs of a workload as columns, or why they cannot be; `told`: they may ask for anything."""
     index = {name: position for position, name in enumerate(workload.profiles)}
     delay, code = delays_of(workload.profiles)
     users: dict[str, int] = {}
@@ -88,7 +92,7 @@ def columns_of(workload: Workload) -> JobColumns | NotPlain:
             return NotPlain(f"job {job.id!r} continues another one")
         if "array" in job.extra:
             return NotPlain(f"job {job.id!r} is a task of an array")
-        if not is_whole_hosts(job.request):
+        if not told and not is_whole_hosts(job.request):
             return NotPlain(f"job {job.id!r} asks for more than a number of whole hosts")
         if np.isnan(delay[index[job.profile]]):
             kind = workload.profiles[job.profile]["type"]
@@ -106,4 +110,5 @@ def columns_of(workload: Workload) -> JobColumns | NotPlain:
         code=code,
         user=np.array([users[job.user] for job in jobs], dtype=np.int32),
         users=list(users),
+        told=jobs if told else None,
     )

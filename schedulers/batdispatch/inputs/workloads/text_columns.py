@@ -75,6 +75,7 @@ def read_columns(
         delay=delay,
         code=code,
         users=[text[at : at + length].tobytes().decode() for at, length in stretches],
+        told=None,
         **taken,
     )
 

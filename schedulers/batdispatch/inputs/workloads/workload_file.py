@@ -42,6 +42,7 @@ class WorkloadFile:
         self.dates = dates_of(self._contents.about)
         self._workload: Workload | None = None
         self._columns: JobColumns | NotPlain | None = None
+        self._told: JobColumns | NotPlain | None = None
 
     @property
     def count(self) -> int:
@@ -75,6 +76,12 @@ class WorkloadFile:
                 self._columns = columns_of(self.workload())
             self._contents = None
         return self._columns
+
+    def told_columns(self) -> JobColumns | NotPlain:
+        """Return the jobs as columns with the objects beside them, whatever these ask for, or why they cannot be."""
+        if self._told is None:
+            self._told = columns_of(self.workload(), told=True)
+        return self._told
 
     def _read_again(self) -> Contents:
         contents = read_contents(self.path)

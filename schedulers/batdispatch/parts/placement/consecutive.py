@@ -45,7 +45,7 @@ class Consecutive(HostPlacement):
 
     def begin(self, machine: Machine) -> None:
         super().begin(machine)
-        weights = np.array([_weight(host.name, host.properties) for host in machine.hosts])
+        weights = weights_of(machine)
         #: int64 [host]; None: all alike.
         self._weights = None if (weights == weights[0]).all() else weights
 
@@ -84,6 +84,11 @@ class Consecutive(HostPlacement):
             for part in np.split(hosts, apart.nonzero()[0] + 1)
             if len(part)
         ]
+
+
+def weights_of(machine: Machine) -> NDArray[np.int64]:
+    """Return the weight of each host, int64 [host]."""
+    return np.array([_weight(host.name, host.properties) for host in machine.hosts], dtype=np.int64)
 
 
 def _fit(neighbours: _Neighbours, units: int, nodes: int) -> tuple[int, bool, int]:

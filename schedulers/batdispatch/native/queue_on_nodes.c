@@ -1,0 +1,127 @@
+/* The dispatchers that make no plan beyond the first of the queue, on nodes: fcfs, filler and easy. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decisions.h"
+#include "nodes.h"
+#include "rounding.h"
+#include "running_jobs.h"
+
+/* Start a job on the lowest hosts if it fits now. */
+static bool start_lowest(State *state, Nodes *nodes, int64_t job)
+{
+    if (!fits_now(nodes, job) || !place_on(nodes, job, nodes->free, nodes->may + nodes->kind[job] * nodes->words, false))
+        return false;
+    start_on_nodes(state, nodes, job);
+    return true;
+}
+
+/* Start jobs in order; one that does not fit holds up the others, unless the gaps are to be filled. */
+static void start_in_order(State *state, Nodes *nodes, Order *order, bool fills)
+{
+    for (int64_t at = 0; at < order->in_play; at++)
+        if (!start_lowest(state, nodes, order->entries[at].job) && !fills)
+            break;
+    forget_started(state, order);
+}
+
+static bool fits_head(Nodes *nodes, int64_t head)
+{
+    return fits_on(nodes, head, nodes->then, nodes->may + nodes->kind[head] * nodes->words);
+}
+
+/* Find the shadow time of the head of the queue, and what is free then; `by_hosts`: beside its own hosts. */
+static void reserve_nodes(State *state, Nodes *nodes, bool by_hosts)
+{
+    int64_t head = state->head;
+    state->shadow = INFINITY;
+    memcpy(nodes->then, nodes->free, (size_t)(nodes->hosts * nodes->resources) * sizeof *nodes->free);
+    for (int64_t index = 0; index < state->running && state->expected[index] <= state->shadow; index++) {
+        give_back_nodes(state, nodes, state->expected_job[index], nodes->then);
+        if (state->shadow == INFINITY && fits_head(nodes, head))
+            state->shadow = state->expected[index];
+    }
+    if (by_hosts && place_on(nodes, head, nodes->then, nodes->may + nodes->kind[head] * nodes->words, false))
+        take_place(nodes, head, nodes->then);
+}
+
+/* Start a job that outlives the shadow time if the head of the queue then still fits. */
+static void start_beside(State *state, Nodes *nodes, int64_t job, bool by_hosts)
+{
+    int64_t amounts = nodes->hosts * nodes->resources, *then = nodes->then, *both = nodes->both;
+    const uint64_t *may = nodes->may + nodes->kind[job] * nodes->words;
+    for (int64_t index = 0; by_hosts && index < amounts; index++)
+        both[index] = nodes->free[index] < then[index] ? nodes->free[index] : then[index];
+    if (!place_on(nodes, job, by_hosts ? both : nodes->free, may, false))
+        return;
+    if (!by_hosts)
+        memcpy(both, then, (size_t)amounts * sizeof *then);
+    take_place(nodes, job, then);
+    if (by_hosts || fits_head(nodes, state->head))
+        start_on_nodes(state, nodes, job);
+    else
+        memcpy(then, both, (size_t)amounts * sizeof *then);
+}
+
+/* Find the jobs behind the head that came as the `first`-th or later, in the order in which they run ahead. */
+static int64_t find_ahead(const State *state, Nodes *nodes, const Order *order, int64_t first)
+{
+    int64_t found = 0;
+    for (int64_t at = 0; at < order->in_play; at++) {
+        Entry entry = order->entries[at];
+        if (entry.job < first || !fits_now(nodes, entry.job))
+            continue;
+        if (order->ahead.formula != NO_KEY)
+            entry = (Entry){1, key_of(&order->ahead, state, entry.job), entry.job};
+        nodes->ahead[found++] = entry;
+    }
+    if (order->ahead.formula != NO_KEY)
+        qsort(nodes->ahead, (size_t)found, sizeof *nodes->ahead, compare_entries);
+    return found;
+}
+
+static void run_ahead(State *state, Nodes *nodes, Order *order, int64_t first, bool by_hosts)
+{
+    int64_t count = find_ahead(state, nodes, order, first);
+    for (int64_t at = 0; at < count; at++) {
+        int64_t job = nodes->ahead[at].job;
+        if (round_six(state->now + state->booked[job]) <= state->shadow)
+            start_lowest(state, nodes, job);
+        else if (fits_now(nodes, job))
+            start_beside(state, nodes, job, by_hosts);
+    }
+    forget_started(state, order);
+}
+
+/* As easy does: if nothing was freed and the head is the same, only jobs that came since may run ahead. */
+static void decide_easy_on_nodes(State *state, Nodes *nodes, Order *order, Foresight *foresight, int64_t first,
+                                 bool by_hosts)
+{
+    bool is_late = foresight && correct_ends(state, foresight);
+    if (is_late || order->key.formula != COLUMN || state->freed || order->entries[0].job != state->head) {
+        first = 0;
+        start_in_order(state, nodes, order, false);
+        state->freed = 0, state->head = UNKNOWN;
+        if (order->in_play < 2)
+            return;
+        state->head = order->entries[0].job;
+        reserve_nodes(state, nodes, by_hosts);
+    }
+    if (foresight)
+        call_if_missed(state, state->shadow);
+    run_ahead(state, nodes, order, first, by_hosts);
+}
+
+void decide_on_nodes(State *state, Nodes *nodes, Order *order, Foresight *foresight, int64_t rule)
+{
+    int64_t first = order->came;
+    let_wait(state, order);
+    if (!order->in_play)
+        return;
+    sort_waiting(state, order);
+    if (rule == FCFS || rule == FILLER)
+        start_in_order(state, nodes, order, rule == FILLER);
+    else
+        decide_easy_on_nodes(state, nodes, order, foresight, first, rule == EASY_HOSTS);
+}

@@ -1,0 +1,146 @@
+"""Kernels on nodes that jobs share, and on hosts of partitions, make the files of the dispatchers in Python."""
+
+import json
+import math
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.capacity.impossible import why_never
+from batdispatch.core.errors import DeadlockError
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.engines.compiled import applies
+from batdispatch.engines.simulation import Refusal
+from compiling import GROWING, SLURM, STATIC, compiled, in_python, needs_kernels, workload_of
+from simulating import Task
+
+pytestmark = needs_kernels
+EASY: dict[str, list[Any]] = {
+    "ordering": [*STATIC, *GROWING],
+    "reservation": ["count", "hosts"],
+    "backfill": ["", "", "sjf", "unicef"],
+    "prediction": ["requested", "requested", "last-two", "oracle"],
+    "correction": ["walltime", "steps", "doubling"],
+    "default_walltime": [math.inf, 7],
+    "rjms_delay": [0, 0, 5],
+}
+QUEUE: dict[str, list[Any]] = {"ordering": [*STATIC, *GROWING]}
+OPTIONS = {"fcfs": QUEUE, "filler": QUEUE, "easy": EASY, "slurm-backfill": SLURM}
+
+
+def random_machine(random: Random) -> Machine:
+    """Up to seven hosts that jobs share or not, with GPUs, weights, features and up to three partitions, or without."""
+    count, shared = random.randint(1, 7), random.random() < 0.8
+    names = [f"h{number}" for number in range(count)]
+    partitions = [_partition(random, name, names) for name in ("a", "b", "c")[: random.choice([0, 1, 2, 3])]]
+    hosts = []
+    for number, name in enumerate(names):
+        properties = {"queues": json.dumps({"partitions": partitions})} if partitions or not shared else {}
+        if shared:
+            gpus = f" gpu={random.randint(0, 3)}" if random.random() < 0.5 else ""
+            properties["capacity"] = f"core={random.choice([1, 2, 4, 8])} memory={random.choice([8, 16])}{gpus}"
+        properties |= {"weight": str(random.randint(1, 3))} if random.random() < 0.3 else {}
+        properties |= {"features": random.choice(["x", "x,y", "y"])} if random.random() < 0.4 else {}
+        hosts.append(Host(id=number, name=name, properties=properties))
+    return Machine(hosts)
+
+
+def _partition(random: Random, name: str, hosts: list[str]) -> dict[str, Any]:
+    partition = {"name": name, "tier": random.randint(1, 2), "default": name == "a"}
+    partition["hosts"] = sorted(random.sample(hosts, random.randint(1, len(hosts))))
+    partition |= {"max_time": float(random.randint(3, 12))} if random.random() < 0.3 else {}
+    return partition | ({"max_nodes": random.randint(1, 4)} if random.random() < 0.3 else {})
+
+
+def random_demand(random: Random, machine: Machine) -> dict[str, Any]:
+    """What a job may ask for; it need not fit."""
+    shared = not machine.exclusive
+    fields: dict[str, Any] = {"res": random.randint(1, 5)}
+    if shared and random.random() < 0.85:
+        fields["demand"] = {"core": random.choice([0, 1, 1, 1, 2]), "memory": random.choice([0, 0, 1, 3, 5])}
+        fields |= {"whole_nodes": True} if random.random() < 0.2 else {}
+    if shared and random.random() < 0.3:
+        fields["per_node"] = {random.choice(machine.resources): random.randint(0, 2)}
+    if random.random() < 0.3:
+        least = random.randint(1, 3)
+        fields["nodes"] = [least, least + random.randint(0, 2)]
+    fields |= {"units_per_node": random.randint(1, 3)} if random.random() < 0.15 else {}
+    names = [host.name for host in machine.hosts]
+    for field in ("node_list", "exclude_nodes"):
+        if random.random() < 0.1:
+            fields[field] = random.sample(names, random.randint(1, len(names)))
+    return fields
+
+
+def random_tasks(random: Random, machine: Machine) -> list[Task]:
+    """Up to forty jobs of up to six kinds, most of which can run, and most of which fit a partition."""
+    demands = [random_demand(random, machine) for _ in range(60)]
+    space = space_of(machine)
+    able = [each for each in demands if not why_never(space, Job(id="x", request=_task(each, 1, 1).request()))][:6]
+    kinds = [*able, demands[0]]
+    broken, last = random.random() < 0.3, random.choice([0, 4, 20, 40])
+    parts = list(machine.site.partitions) if machine.site is not None else []
+    tasks = []
+    for number in range(random.randint(1, 40)):
+        runtime = random.randint(1, 9) + (random.choice([0, 0.1, 0.005, 0.7]) if broken else 0)
+        walltime = max(runtime + random.choice([0, 0, 0, 1, 2, 5, -1, 40]), 1) if random.random() < 0.95 else math.inf
+        fields = dict(random.choice(kinds))
+        fields |= {"partition": random.choice([*parts, *parts, "c"])} if parts and random.random() < 0.7 else {}
+        fields |= {"constraint": random.choice(["x", "y", "x&y", "x|y"])} if random.random() < 0.1 else {}
+        submission = random.randint(0, last) + (random.choice([0, 0.5, 1e-6]) if broken else 0)
+        tasks.append(_task(fields, runtime, walltime)._replace(id=f"j{number}", submission=submission))
+    return tasks
+
+
+def _task(fields: dict[str, Any], runtime: float, walltime: float) -> Task:
+    extra = {name: value for name, value in fields.items() if name not in ("res", "demand")}
+    return Task("j", 0, fields["res"], runtime, walltime, fields.get("demand"), extra=extra)
+
+
+@pytest.mark.parametrize("dispatcher", OPTIONS)
+@settings(max_examples=80)
+@given(seed=st.integers(0, 2**32))
+def test_random_jobs_on_random_nodes(dispatcher: str, seed: int) -> None:
+    random = Random(seed)
+    machine = random_machine(random)
+    # Options are drawn one by one, so that most runs have some that are not the default.
+    options = {name: random.choice(values) for name, values in OPTIONS[dispatcher].items() if random.random() < 0.4}
+    chosen, workload = create(dispatcher, options), workload_of(random_tasks(random, machine))
+    if applies.why_never(chosen, machine) is not None:
+        return
+    try:
+        expected = in_python(machine, workload, dispatcher, options)
+    except DeadlockError:
+        # A job of a bounded number of nodes may find no place on those that `consecutive` takes.
+        with pytest.raises(Refusal):
+            compiled(machine, workload, dispatcher, options)
+        return
+    found = compiled(machine, workload, dispatcher, options)
+    assert found.jobs == expected.jobs
+    assert found.units == expected.units
+    assert found == expected
+
+
+def test_a_job_on_more_nodes_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("batdispatch.engines.compiled.simulate.room_for", lambda *_: 1)
+    random = Random(3)
+    machine = Machine.flat(9, "core=4")
+    tasks = [Task(f"j{i}", i // 4, random.randint(1, 30), random.randint(1, 9), 9, {"core": 1}) for i in range(40)]
+    workload = workload_of(tasks)
+    for dispatcher in OPTIONS:
+        assert compiled(machine, workload, dispatcher, {}) == in_python(machine, workload, dispatcher, {})
+
+
+def test_a_resource_of_which_there_is_more_than_a_word_of_32_bits_holds() -> None:
+    machine = Machine([Host(id=i, name=f"n{i}", properties={"capacity": f"byte={2**40 - i}"}) for i in range(3)])
+    needs = [(1, 1), (2, 2**39), (1, 1), (3, 2**39 - 1), (1, 2**40 - 2)]
+    tasks = [Task(f"j{i}", 0, units, 3 + i, 9, {"byte": need}) for i, (units, need) in enumerate(needs)]
+    workload = workload_of(tasks)
+    for dispatcher in OPTIONS:
+        assert compiled(machine, workload, dispatcher, {}) == in_python(machine, workload, dispatcher, {})
