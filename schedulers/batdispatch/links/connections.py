@@ -19,7 +19,7 @@ GLANCE = 0.1
 #: Seconds after a lost connection in which a message that was already on its way is still taken.
 GRACE = 0.5
 #: Seconds of silence after which TCP asks a host whether it is still there, between two questions, and how many.
-KEEPALIVE = (60, 15, 4)
+_KEEPALIVE = (60, 15, 4)
 
 
 class Connections:
@@ -66,7 +66,7 @@ class Connections:
 
 def keep_alive(socket: zmq.Socket[bytes]) -> None:
     """Have TCP find out about hosts that vanish; call before the socket binds or connects."""
-    idle, interval, count = KEEPALIVE
+    idle, interval, count = _KEEPALIVE
     socket.setsockopt(zmq.TCP_KEEPALIVE, 1)
     socket.setsockopt(zmq.TCP_KEEPALIVE_IDLE, idle)
     socket.setsockopt(zmq.TCP_KEEPALIVE_INTVL, interval)
