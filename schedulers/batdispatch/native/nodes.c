@@ -159,7 +159,8 @@ bool has_room_on_nodes(const State *state, const Nodes *nodes, const Order *orde
     for (int64_t at = 0; at < order->in_play; at++)
         most += most_hosts(nodes, order->entries[at].job);
     for (int64_t job = order->came; job < state->submissions; job++)
-        most += most_hosts(nodes, job);
+        if (state->units[job] <= state->size)
+            most += most_hosts(nodes, job);
     /* A job has as many runs as hosts at most. */
     return nodes->counted + most <= state->room && state->calls + MOST_ASKED <= state->most_calls;
 }

@@ -144,3 +144,12 @@ def test_a_resource_of_which_there_is_more_than_a_word_of_32_bits_holds() -> Non
     workload = workload_of(tasks)
     for dispatcher in OPTIONS:
         assert compiled(machine, workload, dispatcher, {}) == in_python(machine, workload, dispatcher, {})
+
+
+@pytest.mark.parametrize("dispatcher", OPTIONS)
+def test_jobs_none_of_which_ever_runs(dispatcher: str) -> None:
+    machine = Machine.flat(2, "core=4")
+    workload = workload_of([Task("a", 0, 9, 1, 9, {"core": 1}), Task("b", 0, 1, 1, 9, {"core": 5})])
+    expected = in_python(machine, workload, dispatcher, {})
+    assert len(expected.rejections) == 2
+    assert compiled(machine, workload, dispatcher, {}) == expected
