@@ -35,6 +35,9 @@ def test_metrics_of_power_by_hand(tmp_path: Path) -> None:
         "energy": (host0 + host1) / 3.6e6,
         "energy_of_jobs": 30 * 100 / 3.6e6,
         "energy_without_jobs": (host0 + host1 - 30 * 100) / 3.6e6,
+        "energy_switching": 2 * (2 * 120 + 5 * 140) / 3.6e6,
+        "energy_asleep": (70 + 80) * 10 / 3.6e6,
+        "energy_idle": (host0 + host1 - 30 * 100 - 2 * 940 - 1500) / 3.6e6,
         "energy_per_unit_hour": (host0 + host1) / 30,
         "peak_power": 0.28,
         # Of 118 s 5 were spent at 280 W, 2 at 220 W, 31 at 200 W: 95 % are 112.1 s.
@@ -44,6 +47,8 @@ def test_metrics_of_power_by_hand(tmp_path: Path) -> None:
     }
     found = metrics(run)
     assert {name: found[name] for name in NAMES} == pytest.approx(expected)
+    parts = [found[f"energy_{part}"] for part in ("of_jobs", "idle", "switching", "asleep")]
+    assert sum(parts) == pytest.approx(found["energy"], rel=1e-9)
     assert "no violation" in call("check", run).output
     call("report", run, "--out", tmp_path / "report")
     assert "energy without jobs" in (tmp_path / "report" / "index.html").read_text()

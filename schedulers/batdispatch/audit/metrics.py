@@ -16,6 +16,7 @@ from batdispatch.audit.case import Case
 from batdispatch.audit.findings import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME, part
 from batdispatch.audit.hosts import Floats
 from batdispatch.audit.request import holdings
+from batdispatch.audit.rules.power import joules_by_state
 from batdispatch.audit.series import steps_of
 
 Value = float | int | None
@@ -114,7 +115,11 @@ def _power(case: Case, window: float) -> dict[str, Value]:
     first = np.flatnonzero((case.lineage.parent < 0) & ~np.isnan(case.began))
     run = np.bincount(case.lineage.root[ran], weights=case.run_time[ran], minlength=len(ran))[first]
     work = float((case.rows.size[first] * run).sum())
+    by_state = {f"energy_{doing}": burnt / 3.6e6 for doing, burnt in joules_by_state(case).items()}
+    idle = joules / 3.6e6 - used - sum(by_state.values())
     return {
+        **by_state,
+        **({"energy_idle": idle if exclusive else None} if by_state else {}),
         "energy": joules / 3.6e6,
         "energy_of_jobs": used if exclusive else None,
         "energy_without_jobs": joules / 3.6e6 - used if exclusive else None,

@@ -10,28 +10,32 @@ from typing import Any
 import numpy as np
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.series import Series
 from batdispatch.inputs.series import read_series
 from batdispatch.results.columns import Floats, RunColumns
+from batdispatch.results.power_split import FILE, split_of
 from batdispatch.results.schedule import read_schedule
 
 #: Share of a cap by which joules with six digits may be above it.
 _ABOVE = 1 + 1e-6
-#: Its first two columns are the time, s, and the joules of all hosts since 0 s.
-FILE = "consumed_energy.csv"
 
 
-def power_of_run(folder: Path | None, columns: RunColumns, said: Mapping[str, Any]) -> Mapping[str, float]:
+def power_of_run(
+    folder: Path | None, columns: RunColumns, said: Mapping[str, Any], machine: Machine | None = None
+) -> Mapping[str, float]:
     """Return what metrics of power are made of; nothing if the run counted no energy.
 
     The keys are ``joules`` from the first submission to the last end, ``joules_of_jobs``, the ``peak`` and ``p95`` of
-    the watts, ``switches`` of hosts, and ``seconds_asleep``, summed over the hosts. Under `powered` with a price there
-    is the ``cost``, and with a cap the share of time ``above`` it, if their series are at hand.
+    the watts, ``switches`` of hosts, and ``seconds_asleep``, summed over the hosts. With the machine there are the
+    joules of hosts that were ``asleep`` and that were ``switching``. Under `powered` with a price there is the
+    ``cost``, and with a cap the share of time ``above`` it, if their series are at hand.
 
     Args:
         folder: of the run; None: there is none.
         columns: its jobs.
         said: what result.json says of it, of which the dispatcher and its options are read.
+        machine: of the run, with the watts of its power states; None: it is not at hand.
 
     Raises:
         InputError: consumed_energy.csv is malformed.
@@ -47,6 +51,10 @@ def power_of_run(folder: Path | None, columns: RunColumns, said: Mapping[str, An
     values = (joules, of_jobs, peak, most, switches, asleep)
     names = ("joules", "joules_of_jobs", "peak", "p95", "switches", "seconds_asleep")
     found = {name: float(value) for name, value in zip(names, values, strict=True) if isinstance(value, float)}
+    if machine is not None:
+        begin = float(columns.submission_time.min(initial=math.inf))
+        split = split_of(folder, machine, begin, float(columns.finish_time[columns.ran].max(initial=begin)))
+        found |= {} if split is None else {"asleep": split.asleep, "switching": split.switching}
     return found | _against_series(read_joules(folder / FILE), said)
 
 

@@ -434,7 +434,7 @@ def figures_of(
 
     told: dict[str, Any] = {} if window is None else {WINDOW_FIELD: count(window)}
     told |= {WINDOWS_FIELD: [count(part) for part in windows]} if windows else {}
-    return Figures(compute(sample(power=power_of_run(folder, columns, result))), network, told)
+    return Figures(compute(sample(power=power_of_run(folder, columns, result, machine))), network, told)
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:

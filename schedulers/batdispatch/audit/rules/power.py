@@ -119,6 +119,25 @@ def _changes(path: Path) -> Iterator[tuple[float, list[int], int]]:
             yield float(time), named, int(state)
 
 
+def joules_by_state(case: Case) -> dict[str, float]:
+    """Return what hosts burnt asleep and switching, from the first submission to the last end; empty: nobody knows."""
+    path, rows = case.folder / "pstate_changes.csv", case.rows
+    if not path.is_file():
+        return {}
+    if not rows.ran.any():
+        return {"asleep": 0.0, "switching": 0.0}
+    with (case.folder / "consumed_energy.csv").open(newline="") as file:
+        moments = [float(row["time"]) for row in csv.DictReader(file) if row["event_type"] == "p"]
+    changes, courses = list(_changes(path)), [_Course(*stated) for stated in case.machine.power]
+    printed = [time for time, _, _ in changes]
+    exact = printed[: len(changes) - len(moments)] + moments if len(changes) >= len(moments) else printed
+    for (_, listed, state), time in zip(changes, exact, strict=True):
+        for host in listed:
+            courses[host].change(time, state)
+    span = float(rows.submission.min()), float(rows.left[rows.ran].max())
+    return {doing: sum(course.burnt_while(doing, *span) for course in courses) for doing in ("asleep", "switching")}
+
+
 class _Course:
     """The power states of one host over time."""
 
@@ -130,6 +149,8 @@ class _Course:
         self._cores = cores
         #: (from, watts from then on, seconds by which that may be wrong).
         self._steps: list[tuple[float, float, float]] = []
+        #: What it does from each of these on.
+        self._doing: list[str] = []
         self._now, self._switches = 0, False
         self._computing: set[int] = set()
 
@@ -143,11 +164,13 @@ class _Course:
                 self._steps[-1] = since, self._through(self._sleeps[state][0]), wrong
             self._now, self._switches = state, False
             self._steps.append((time, self._watts[state][0], slack))
+            self._doing.append("asleep" if state in self._sleeps else "")
             if state not in self._sleeps:
                 self._computing.add(state)
         elif state == -2 or self._now in self._sleeps:
             self._switches = True
             self._steps.append((time, self._through(self._sleeps[self._now][1]) if state == -1 else np.nan, slack))
+            self._doing.append("switching")
 
     def _through(self, virtual: int) -> float:
         *rest, full = self._watts[virtual]
@@ -161,11 +184,20 @@ class _Course:
         """Return what it burns without load where it computes, in watts; NaN where that changes."""
         return self._watts[next(iter(self._computing))][0] if len(self._computing) == 1 else np.nan
 
+    def _spent(self, times: NDArray[np.float64], begin: float, end: float) -> NDArray[np.float64]:
+        spent: NDArray[np.float64] = np.minimum(np.append(times[1:], np.inf), end) - np.maximum(times, begin)
+        return spent.clip(0.0)
+
+    def burnt_while(self, doing: str, begin: float, end: float) -> float:
+        """Return the joules from one time to another while it was asleep or switching."""
+        times, levels, _ = (np.array(column) for column in zip(*self._steps, strict=True))
+        during = (self._spent(times, begin, end) > 0) & (np.array(self._doing) == doing)
+        return float((levels * self._spent(times, begin, end))[during].sum())
+
     def burnt(self, begin: float, end: float) -> tuple[float, float]:
         """Return the joules from one time to another, and by how many they may be wrong, as times are printed."""
         times, levels, wrong = (np.array(column) for column in zip(*self._steps, strict=True))
-        until = np.append(times[1:], np.inf)
-        spent = np.maximum(np.minimum(until, end) - np.maximum(times, begin), 0.0)
+        spent = self._spent(times, begin, end)
         steps = np.abs(np.diff(levels, prepend=levels[:1])) * wrong
         return float((levels * spent)[spent > 0].sum()), float(steps[times <= end].sum())
 

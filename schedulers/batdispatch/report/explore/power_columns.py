@@ -12,7 +12,8 @@ import numpy as np
 from batdispatch.report.explore.decision_columns import MOST_OF_A_PAGE, MOST_OF_A_RUN
 from batdispatch.report.explore.streams import Whole, fold_signs, steps
 from batdispatch.results.columns import Floats
-from batdispatch.results.power import FILE, read_joules
+from batdispatch.results.power import read_joules
+from batdispatch.results.power_split import FILE
 from batdispatch.results.runs import Run
 
 

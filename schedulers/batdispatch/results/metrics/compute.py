@@ -642,6 +642,37 @@ def energy_without_jobs(sample: Sample) -> Value:
     return None if whole is None or used is None else whole - used
 
 
+@metric("energy idle", unit="kWh", better="lower", group=POWER)
+def energy_idle(sample: Sample) -> Value:
+    """Energy of hosts that are awake without a job.
+
+    Energy without jobs, less energy switching and energy asleep.
+    """
+    parts = energy_without_jobs(sample), energy_switching(sample), energy_asleep(sample)
+    rest, switching, asleep = parts
+    return None if rest is None or switching is None or asleep is None else rest - switching - asleep
+
+
+@metric("energy switching", unit="kWh", better="lower", group=POWER)
+def energy_switching(sample: Sample) -> Value:
+    """Energy of hosts that fall asleep or wake up.
+
+    Sum over the hosts and their virtual power states of the platform's watts, one core at work, x the seconds in it
+    from min_j r_j to max_j f_j, by pstate_changes.csv, / 3.6e6.
+    """
+    return sample.power["switching"] / JOULES_PER_KWH if "switching" in sample.power else None
+
+
+@metric("energy asleep", unit="kWh", better="", group=POWER)
+def energy_asleep(sample: Sample) -> Value:
+    """Energy of hosts that sleep.
+
+    Sum over the hosts and the power states that they sleep in of the platform's watts x the seconds in it from
+    min_j r_j to max_j f_j, by pstate_changes.csv, / 3.6e6.
+    """
+    return sample.power["asleep"] / JOULES_PER_KWH if "asleep" in sample.power else None
+
+
 @metric("energy per unit-hour", unit="Wh", better="lower", group=POWER)
 def energy_per_unit_hour(sample: Sample) -> Value:
     """Energy of all hosts for each hour that a unit of a job ran.
