@@ -1,4 +1,4 @@
-"""What hosts burnt asleep and switching, from the files that Batsim wrote: the rest is what idle and working hosts burn.
+"""What hosts burnt asleep and switching, from the files that Batsim wrote, beside each host by itself.
 
 Both files of a recording tell the same moments: one in six digits, the other in microseconds.
 """
