@@ -14,6 +14,7 @@ from batdispatch.core.machine.features import matches
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate import flat
+from batdispatch.inputs.sites import SiteDraft
 from batdispatch.inputs.slurm.site import draft_of_folder, read_folder
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.importers import read_log
@@ -268,6 +269,57 @@ def test_all_nodes_of_a_part_of_slurm_conf(tmp_path: Path) -> None:
     (tmp_path / "nodes.txt").write_text("NodeName=n1 CPUTot=32\nNodeName=n2 CPUTot=32\n")
     found = draft_of_folder(read_folder(tmp_path), use_of([]), Clock(None), 0.0)
     assert found.queues.partitions[0].hosts == ["n[1-2]"]
+
+
+def drafted(folder: Path, **files: str) -> SiteDraft:
+    for name, text in files.items():
+        (folder / f"{name}.conf").write_text(text)
+    return draft_of_folder(read_folder(folder), use_of([]), Clock(None), 0.0)
+
+
+def test_gres_conf_that_begins_with_nodes_is_no_node(tmp_path: Path) -> None:
+    conf = "NodeName=n[1-2] CPUs=32\nPartitionName=all Nodes=ALL\n"
+    found = drafted(tmp_path, slurm=conf, gres="NodeName=n[1-2] Name=gpu Type=h100 File=/dev/nvidia[0-3]\n")
+    assert [(one.name, dict(one.capacity)) for one in found.nodes] == [
+        (name, {"core": 32, "gpu": 4}) for name in ("n1", "n2")
+    ]
+
+
+def test_a_part_of_slurm_conf_without_the_whole(tmp_path: Path) -> None:
+    nodes = "NodeName=n[1-3] Sockets=2 CoresPerSocket=16 ThreadsPerCore=2\n"
+    found = drafted(tmp_path, nodes=nodes, parts="PartitionName=all Nodes=ALL\n")
+    assert [(one.name, dict(one.capacity)) for one in found.nodes] == [(f"n{row}", {"core": 64}) for row in (1, 2, 3)]
+    with pytest.raises(InputError, match=r"nodes.conf, line 1: NodeName is 'DEFAULT', expected nodes: this is a part"):
+        drafted(tmp_path, nodes="NodeName=DEFAULT CPUs=4\nNodeName=n1\n")
+
+
+def test_what_slurm_conf_says_and_nothing_does_is_named(tmp_path: Path) -> None:
+    conf = (
+        "NodeName=n[1-3] CPUs=8\nPartitionName=all Nodes=ALL LLN=YES AllowQos=normal MaxNodes=2\n"
+        "PartitionName=closed Nodes=n1 MaxTime=0\nDownNodes=n3 State=DOWN Reason=fan\n"
+    )
+    found = drafted(tmp_path, slurm=conf)
+    assert [one.name for one in found.nodes] == ["n1", "n2"]
+    assert [one.name for one in found.queues.partitions] == ["all"]
+    assert found.queues.partitions[0].hosts == ["n[1-2]"]
+    assert "of partition all, not simulated: AllowQos, LLN" in found.warnings
+    assert "partition closed lets no job run (MaxTime=0): left out" in found.warnings
+
+
+def test_nodes_that_are_down_are_in_no_partition_or_reservation(tmp_path: Path) -> None:
+    conf = "NodeName=n[1-2] CPUs=8\nNodeName=n3 CPUs=8 State=DOWN\nPartitionName=all Nodes=ALL\n"
+    times = "StartTime=2026-03-02T10:00:00 EndTime=2026-03-02T12:00:00"
+    windows = f"ReservationName=a {times} Nodes=n[2-3]\n\nReservationName=b {times} Nodes=n3\n"
+    found = drafted(tmp_path, slurm=conf + "PartitionName=few Nodes=n3\n", windows=windows)
+    path = tmp_path / "platform.xml"
+    path.write_bytes(found.platform())
+    site = read_platform(path).machine.site
+    assert site is not None
+    assert site.hosts == {"all": 0b11}
+    assert [(one.name, one.hosts) for one in site.windows] == [("a", ["n2"])]
+    assert "partition few has no node that is up: left out" in found.warnings
+    assert "partition all has 2 nodes (from slurm.conf; sure)" in map(str, found.inferences)
+    assert "reservation b is of nodes that are not there: left out" in found.warnings
 
 
 def test_scontrol_is_believed_before_sinfo(tmp_path: Path) -> None:

@@ -341,6 +341,13 @@ def test_states_that_sacct_shortens(text: str, state: str) -> None:
     assert read_state(text) == state
 
 
+def test_a_byte_order_mark_is_no_part_of_the_header(tmp_path: Path) -> None:
+    path = tmp_path / "account.txt"
+    path.write_text("\ufeff" + text_of({}))
+    assert guess_format(path) == "sacct"
+    assert len(read_log(path).workload.jobs) == 1
+
+
 def test_wrong_licences_are_refused(tmp_path: Path) -> None:
     assert "expected licences such as matlab:2" in refusal(tmp_path, text_of({"Licenses": "matlab:two or"}))
     assert "ReqTRES is 'license/a b=1'" in refusal(tmp_path, text_of({"ReqTRES": "license/a b=1"}))

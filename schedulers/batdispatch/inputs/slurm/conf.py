@@ -174,7 +174,7 @@ class _Reader:
 
     def conf(self, path: str, cut: Iterable[str]) -> SlurmConf:
         """Return everything that was said."""
-        nodes = tuple(map(_node, self._entries["nodename"]))
+        nodes = tuple(map(node_line, self._entries["nodename"]))
         names = tuple(name for node in nodes for name in node.names)
         _refuse_doubles(nodes)
         sets: dict[str, tuple[str, ...]] = {}
@@ -200,7 +200,12 @@ def _get(settings: Settings, key: str, read: Callable[[Setting], T], default: T)
     return default if setting is None else read(setting)
 
 
-def _node(entry: Entry) -> NodeLine:
+def node_line(entry: Entry) -> NodeLine:
+    """Return what a ``NodeName`` line says.
+
+    Raises:
+        InputError: a value is none of its key's.
+    """
     told = entry.settings
 
     def count(key: str, default: int) -> int:

@@ -7,19 +7,19 @@ say of its nodes is held against that.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hosts.names import fold
+from batdispatch.core.hosts.names import expand, fold
 from batdispatch.core.machine.machine import WEIGHT_PROPERTY
 from batdispatch.core.machine.site import Partition, PreemptMode, Qos, QueuesProperty, Window
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.sites import Inference, SiteDraft, SiteNode, amounts_text, licence_inferences, unused_together
-from batdispatch.inputs.slurm.conf import SlurmConf, read_conf, read_gres_setting
+from batdispatch.inputs.slurm.conf import Entry, SlurmConf, node_line, read_conf, read_gres_setting
 from batdispatch.inputs.slurm.lines import ConfLines
 from batdispatch.inputs.slurm.records import is_qos, is_scontrol, is_sinfo, qos_records, scontrol_records, sinfo_records
 from batdispatch.inputs.slurm.settings import Setting, Settings
@@ -33,6 +33,10 @@ _MOST = 1 << 26
 _NOBODY: tuple[str, ...] = ()
 _UNSAID: PreemptMode = ""
 CONF, GRES = "slurm.conf", "gres.conf"
+#: What slurm.conf may say of a partition that decides who runs where and is not simulated, in small letters.
+_LEFT_OUT = {"allocnodes", "allowaccounts", "allowgroups", "allowqos", "alternate", "denyaccounts", "denyqos", "lln"}
+_LEFT_OUT |= {"exclusivetopo", "exclusiveuser", "maxcpuspernode", "maxcpuspersocket", "maxmempercpu", "maxmempernode"}
+_LEFT_OUT |= {"minnodes", "overtimelimit", "qos", "reqresv", "rootonly"}
 KNOWN_FILES = (
     "expected slurm.conf, gres.conf, or what `scontrol show node`, `scontrol show partition`, `scontrol show "
     "reservation`, `scontrol show license`, `sinfo` or `sacctmgr --parsable2 show qos` print"
@@ -92,16 +96,16 @@ def read_folder(path: Path) -> SlurmFolder:
         found.remarks += found.conf.remarks()
     late: list[Settings] = []
     included = {Path(one.source).resolve() for one in _sources(found.conf)}
-    for file in sorted(one for one in path.iterdir() if one.is_file() and one.name != CONF):
+    for file in sorted(one for one in path.iterdir() if one.is_file() and one.name not in (CONF, GRES)):
         text = read_all(file, limit=_MOST)[0].decode("utf-8", "replace")
-        if is_scontrol(text):
+        if is_scontrol(text) and file.resolve() not in included:
             for record in scontrol_records(text, str(file)):
                 _add(found, record)
         elif is_sinfo(text):
             late += sinfo_records(text, str(file))
         elif is_qos(text):
             found.qos += qos_records(text, str(file))
-        elif file.name != GRES and file.resolve() not in included:
+        elif file.resolve() not in included:
             found.remarks.append(f"{file}: left alone, {KNOWN_FILES}")
     _add_conf(found)
     for record in late:
@@ -129,13 +133,28 @@ def _add(found: SlurmFolder, record: Settings) -> None:
         name = record["licensename"].value
         found.licences[name] = record["total"].whole() if "total" in record else 1, record["licensename"]
         return
-    kind, into = ("nodename", found.nodes) if "nodename" in record else ("partitionname", found.partitions)
-    into.setdefault(record[kind].value, []).append(record)
+    if "nodename" not in record:
+        found.partitions.setdefault(record["partitionname"].value, []).append(record)
+        return
+    if "DEFAULT" in (head := record["nodename"]).value.upper():
+        head.refuse("nodes: this is a part of slurm.conf, which has to stand beside it with an Include")
+    # A part of slurm.conf describes several nodes at a time, and not always how many cores they have in all.
+    if "cputot" not in record:
+        cores = node_line(Entry(head=head, settings=record)).cpus
+        record = {**record, "cputot": Setting("CPUs", str(cores), head.source, head.line)}
+    for name in head.hosts():
+        found.nodes.setdefault(name, []).append(record)
 
 
 def _add_conf(found: SlurmFolder) -> None:
     if found.conf is not None and "licenses" in found.conf.general:
         _add_licences(found, found.conf.general["licenses"])
+    _add_conf_lines(found)
+    if found.conf is not None:
+        _add_absences(found, found.conf)
+
+
+def _add_conf_lines(found: SlurmFolder) -> None:
     for line in () if found.conf is None else found.conf.nodes:
         head = line.head
         told = dict(line.settings) | {"cputot": Setting("CPUs", str(line.cpus), head.source, head.line)}
@@ -143,7 +162,17 @@ def _add_conf(found: SlurmFolder) -> None:
             found.nodes.setdefault(name, []).append(told)
     for partition in () if found.conf is None else found.conf.partitions:
         named = Setting("Nodes", ",".join(partition.nodes), partition.head.source, partition.head.line)
+        if left_out := [setting.key for key, setting in partition.settings.items() if key in _LEFT_OUT]:
+            found.remarks.append(f"of partition {partition.name}, not simulated: {', '.join(sorted(left_out))}")
         found.partitions.setdefault(partition.name, []).append({**partition.settings, "nodes": named})
+
+
+def _add_absences(found: SlurmFolder, conf: SlurmConf) -> None:
+    """Add what ``DownNodes`` lines say."""
+    for entry in conf.others:
+        for name in entry.head.hosts() if entry.head.key.lower() == "downnodes" else ():
+            if name in found.nodes:
+                found.nodes[name].append({"state": Setting("State", "DOWN", entry.head.source, entry.head.line)})
 
 
 def _add_licences(found: SlurmFolder, setting: Setting) -> None:
@@ -226,7 +255,13 @@ def draft_of_folder(
     warnings += _contradictions(nodes, use, at) if shared else []
     if strangers := [name for name in use.names if name not in found.nodes]:
         warnings.append(f"jobs of the log ran on {','.join(fold(strangers))}, which {found.path} does not describe")
-    partitions = [_partition(name, told, found) for name, told in sorted(found.partitions.items())]
+    there = {node.name for node in nodes}
+    partitions = [_partition(name, told, found, there) for name, told in sorted(found.partitions.items())]
+    for one in partitions:
+        if one.max_time == 0 or not one.hosts:
+            why = "lets no job run (MaxTime=0)" if one.hosts else "has no node that is up"
+            warnings.append(f"partition {one.name} {why}: left out")
+    partitions = [one for one in partitions if one.max_time != 0 and one.hosts]
     warnings += [
         f"jobs of partition {name} would be suspended for others, which nothing here can do: they are not preempted"
         for name, told in sorted(found.partitions.items())
@@ -237,7 +272,7 @@ def draft_of_folder(
         for name, told in sorted(found.partitions.items())
         if (shares := _oversubscribed(told))
     ]
-    windows, notes = _windows(found.reservations, clock, origin)
+    windows, notes = _windows(found.reservations, clock, origin, there)
     queues = QueuesProperty(partitions=partitions, qos=list(map(_qos, found.qos)), reservations=windows)
     said = {name: amount for name, (amount, _) in found.licences.items() if amount}
     more = {name: used for name, used in licences.items() if used > said.get(name, 0)}
@@ -249,7 +284,7 @@ def draft_of_folder(
     return SiteDraft(
         nodes=sorted(nodes, key=lambda node: node.name),
         queues=queues,
-        inferences=[*_inferences(nodes, found, windows), *licence_inferences(more)],
+        inferences=[*_inferences(nodes, found, partitions, windows), *licence_inferences(more)],
         warnings=[*warnings, *notes, *unused_together(nodes, use)],
         licences=said | more,
         exclusive=frozenset(
@@ -297,7 +332,7 @@ def _is_exclusive(told: Sequence[Settings]) -> bool:
     return _first(told, ("oversubscribe", "shared"), lambda one: one.value.upper() == "EXCLUSIVE", False)
 
 
-def _partition(name: str, told: Sequence[Settings], found: SlurmFolder) -> Partition:
+def _partition(name: str, told: Sequence[Settings], found: SlurmFolder, there: Collection[str]) -> Partition:
     hosts = _first(told, ("nodes",), lambda one: _members(one, found), _NOBODY)
     if not hosts:
         where = next(iter(told[0].values()))
@@ -305,7 +340,7 @@ def _partition(name: str, told: Sequence[Settings], found: SlurmFolder) -> Parti
     longest = _first(told, ("maxtime",), Setting.seconds, math.inf)
     return Partition(
         name=name,
-        hosts=fold(hosts),
+        hosts=fold(host for host in hosts if host in there),
         default=_first(told, ("default",), Setting.truth, False),
         max_time=None if math.isinf(longest) else longest,
         max_nodes=_first(told, ("maxnodes",), Setting.whole_or_none, None),
@@ -339,7 +374,9 @@ def _members(setting: Setting, found: SlurmFolder) -> tuple[str, ...]:
     return names
 
 
-def _windows(records: Iterable[Settings], clock: Clock, origin: float) -> tuple[list[Window], list[str]]:
+def _windows(
+    records: Iterable[Settings], clock: Clock, origin: float, there: Collection[str]
+) -> tuple[list[Window], list[str]]:
     """Return the reservations that were there while the log's jobs were, and sentences about the others."""
     found, notes = [], []
     for record in records:
@@ -348,7 +385,10 @@ def _windows(records: Iterable[Settings], clock: Clock, origin: float) -> tuple[
         if end <= 0:
             notes.append(f"reservation {name} ended before the first job came: left out")
             continue
-        hosts = record["nodes"].hosts() if "nodes" in record else ()
+        hosts = [host for host in record["nodes"].hosts() if host in there] if "nodes" in record else []
+        if "nodes" in record and not hosts:
+            notes.append(f"reservation {name} is of nodes that are not there: left out")
+            continue
         users, accounts = (record[key].words() if key in record else () for key in ("users", "accounts"))
         found.append(
             Window(
@@ -385,7 +425,9 @@ def _contradictions(nodes: Sequence[SiteNode], use: NodeUse, at: Mapping[str, in
     return found
 
 
-def _inferences(nodes: Sequence[SiteNode], found: SlurmFolder, windows: Sequence[Window]) -> list[Inference]:
+def _inferences(
+    nodes: Sequence[SiteNode], found: SlurmFolder, partitions: Sequence[Partition], windows: Sequence[Window]
+) -> list[Inference]:
     """Return what is known of nodes that are alike, of partitions and of reservations."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for node in nodes:
@@ -396,8 +438,10 @@ def _inferences(nodes: Sequence[SiteNode], found: SlurmFolder, windows: Sequence
     for (offer, features, source), names in alike.items():
         having = f" and features {features}" if features else ""
         lines.append(Inference(f"{','.join(fold(names))}: {offer or 'whole nodes'}{having}", source, "sure"))
-    for name, told in sorted(found.partitions.items()):
-        lines.append(Inference(f"partition {name} has {len(told[0]['nodes'].hosts()):,} nodes", _source(told), "sure"))
+    for one in partitions:
+        count = sum(len(list(expand(text))) for text in one.hosts or ())
+        source = _source(found.partitions[one.name])
+        lines.append(Inference(f"partition {one.name} has {count:,} nodes", source, "sure"))
     for record in found.qos:
         lines.append(Inference(f"QOS {record['name'].value}", "sacctmgr show qos", "sure"))
     for name, (amount, setting) in found.licences.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -41,7 +42,7 @@ HOW = (
 
 def is_header(line: bytes) -> bool:
     """Return whether a line is the header of such an account: names of columns, the job's among them."""
-    text = line.decode("latin-1")
+    text = line.removeprefix(codecs.BOM_UTF8).decode("latin-1")
     return delimiter_of(text) != "" and any(_HEADER.fullmatch(name) for name in text.split(delimiter_of(text)))
 
 
