@@ -231,6 +231,26 @@ def test_a_cap_that_falls_too_low_is_refused_with_file_and_moment(tmp_path: Path
         run(f"powered[cap={tmp_path / 'cap.csv'}]", LATE, hosts=4)
 
 
+@pytest.mark.parametrize("name", ["easy", "conservative", "fcfs"])
+def test_sleeping_hosts_lend_what_they_save_to_the_first_job_that_lacks_power(name: str) -> None:
+    """Four hosts at rest leave 130 W of 530 W; a job adds 100 W, and a sleeping host saves 90 W.
+
+    At 60 s host 3 lends its 90 W to job 2, which wakes host 1. Were host 2 to lend as well, no host would be left for
+    job 3, which therefore waits for job 2 to end at 75 s.
+    """
+    tasks = [Task("1", 50.0, 1, 100.0, 100.0), Task("2", 60.0, 1, 10.0, 10.0), Task("3", 61.0, 1, 10.0, 10.0)]
+    result = run(f"powered[dispatcher={name},sleep=idle,after=5,cap=530]", *tasks, hosts=4)
+    assert result.starts() == {"1": 55.0, "2": 65.0, "3": 75.0}
+    assert run(f"powered[dispatcher={name},cap=530]", *tasks, hosts=4).starts() == {"1": 50.0, "2": 150.0, "3": 160.0}
+
+
+def test_sleeping_hosts_lend_no_more_than_they_save() -> None:
+    """Of six hosts three lend 270 W to three jobs beside the 110 W that all leave at rest, so that none is left."""
+    tasks = [Task(str(n), 49.0 + n, 1, 100.0, 100.0) for n in range(1, 5)]
+    result = run("powered[sleep=idle,after=5,cap=710]", *tasks, hosts=6)
+    assert result.starts() == {"1": 55.0, "2": 56.0, "3": 57.0, "4": 155.0}
+
+
 def test_a_job_waits_while_hosts_that_fall_asleep_draw_its_power() -> None:
     """Three hosts fall asleep from 20 s to 22 s with 120 W each; the job would add 100 W to 460 W."""
     result = run("powered[sleep=idle,after=20,cap=530]", Task("1", 21.0, 1, 10.0, 10.0), hosts=4)

@@ -149,7 +149,7 @@ def test_a_constant_cap_is_never_exceeded(name: str, data: st.DataObject) -> Non
     machine = data.draw(burning_machines(), label="machine")
     tasks: list[Task] = data.draw(workloads(machine), label="tasks")
     idle, full = idle_and_full(machine)
-    cap = idle + data.draw(st.sampled_from([0.3, 0.6, 1.0, 3.0]), label="share") * (full - idle)
+    cap = idle + data.draw(st.sampled_from([0.2, 0.3, 0.6, 1.0, 3.0]), label="share") * (full - idle)
     events = data.draw(absences(machine), label="absences")
     result = run(name, f"cap={cap},{data.draw(sleep_options())}", machine, tasks, events=events)
     check_cap(machine, result, [0.0], [cap])

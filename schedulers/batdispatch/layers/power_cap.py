@@ -2,7 +2,8 @@
 
 What hosts burn at any moment is counted as the sum of three:
 
-1. *Rest.* Each host counts, always, with the most that it burns without a job: idle, or asleep.
+1. *Rest.* Each host counts with the most that it burns without a job: idle, or asleep. A host that sleeps may lend what
+   it saves (`lend`); then nothing can wake it until that is given back.
 2. *Jobs.* A job counts, from its decision to its end, with what its hosts burn beyond that: all that they can at its
    level of speed (`core.machine.levels`), or what a field of the job says. What the cap leaves beyond the rest is a
    resource that jobs share (`Ledger.cap_power`), so that every dispatcher plans with it.
@@ -29,6 +30,7 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.levels import levels_of
 from batdispatch.core.machine.machine import POWER, Machine
 from batdispatch.core.machine.power import HostPower
@@ -61,6 +63,8 @@ class PowerCap:
         self.changes = len(set(cap.values)) > 1
         #: (when what it asks for changes, id) of waiting jobs.
         self._changes: list[tuple[float, str]] = []
+        #: Mask of the sleeping hosts that lend what they save.
+        self.lent = 0
 
     def begin(self, ledger: Ledger, *, sleeps: bool) -> None:
         """Share the power that the cap leaves beyond the rest; `sleeps`: whether hosts may sleep.
@@ -249,7 +253,7 @@ class PowerCap:
         A job takes what waking its hosts may burn. What it does not need of that is given back here: it is drawn less.
         """
         states, boots = ledger.states, ledger.boots
-        if not self._switching or states is None or boots is None:
+        if not (self._switching or ledger.lent or ledger.drawn) or states is None or boots is None:
             return False
         before, alone = ledger.drawn, states.falling | states.rising
         drawn = -sum(self._spare(stay.job) for stay in ledger.running.values())
@@ -258,11 +262,45 @@ class PowerCap:
             hosts = execute.allocation.mask & states.away
             alone &= ~hosts
             drawn += max(self._sum(hosts) - self.added(ledger.running[execute.job_id].job), 0)
-        ledger.draw(drawn + self._sum(alone))
+        ledger.draw(drawn + self._sum(alone) - ledger.lent)
         return ledger.drawn < before
 
     def _sum(self, hosts: int) -> int:
         return sum(self._beyond[host] for host in hostset.ids(hosts))
+
+    def _saved(self, states: HostStates, host: int) -> int:
+        """Return how much less than at rest a sleeping host burns, in mW."""
+        return max(self._at_rest[host] - _milliwatts(states.powers[host].watts(states.pstate(host), 0.0)), 0)
+
+    def saved_by(self, ledger: Ledger, hosts: int) -> int:
+        """Return how much less than at rest some sleeping hosts burn, in mW."""
+        assert ledger.states is not None, "hosts sleep"
+        return sum(self._saved(ledger.states, host) for host in hostset.ids(hosts))
+
+    def to_lend(self, ledger: Ledger, job: Job) -> int:
+        """Return further sleeping hosts that save what a waiting job lacks, the highest first, as a mask; 0: none."""
+        states, power = ledger.states, job.request.power
+        if states is None or power is None or self.changes:
+            return 0
+        lacking, hosts = sum(power) - self._left(ledger), 0
+        for host in reversed(hostset.ids(states.asleep & ledger.machine.compute & ~ledger.unavailable)):
+            if lacking <= 0:
+                break
+            hosts |= 1 << host
+            lacking -= self._saved(states, host)
+        return hosts if lacking <= 0 else 0
+
+    def to_give_back(self, ledger: Ledger) -> int:
+        """Return which hosts need not lend any more, the lowest first, as a mask."""
+        states, hosts = ledger.states, 0
+        left = self._left(ledger) if self.lent else 0
+        for host in hostset.ids(self.lent):
+            assert states is not None, "hosts sleep"
+            left -= self._saved(states, host)
+            if left < 0:
+                break
+            hosts |= 1 << host
+        return hosts
 
     def affordable(self, ledger: Ledger, hosts: int) -> int:
         """Return those of some hosts that can switch now without exceeding the cap, the highest first, as masks."""

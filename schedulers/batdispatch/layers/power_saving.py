@@ -26,6 +26,7 @@ counted anew.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -37,7 +38,14 @@ from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import Dispatcher, create
-from batdispatch.core.line.events import Event, JobsKilled, MachinesAvailable, RequestedCall, ResourceStateChanged
+from batdispatch.core.line.events import (
+    Event,
+    JobsKilled,
+    MachinesAvailable,
+    MachinesUnavailable,
+    RequestedCall,
+    ResourceStateChanged,
+)
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
@@ -346,24 +354,51 @@ class PowerSaving(Layer):
         self._news = self._woken = False
 
     def _decide_inside(self, ledger: Ledger) -> None:
-        """Let the dispatcher inside decide and, as long as that lets it start, slow down the first waiting job."""
+        """Let the dispatcher inside decide and, as long as that lets it start, find power for the first waiting job."""
+        cap = self._cap
+        if cap is not None and (hosts := cap.to_give_back(ledger)):
+            self._lend(ledger, cap.lent & ~hosts)
         super().decide(ledger)
-        if self._slow is None:
-            return
-        while self._news and (slowed := self._slow_first(ledger)):
+        while self._news and cap is not None and (found := self._find_power(ledger, cap)):
+            first, undo = found
             super().decide(ledger)
-            if slowed[1].id not in ledger.queue:
-                continue
-            self._put(ledger, slowed[1], slowed[0])
-            super().decide(ledger)
-            break
+            if first.id in ledger.queue:
+                undo()
+                super().decide(ledger)
+                break
 
-    def _slow_first(self, ledger: Ledger) -> tuple[Job, Job] | None:
-        """Show the first waiting job at the fastest level at which it fits, and return it as it was and is; or None."""
-        assert self._cap is not None, "jobs are slowed down under a cap"
-        first = next(iter(self.in_order(ledger, ledger.queue.values())), None)
-        slow = None if first is None or ledger.fits(first) else self._cap.fitting(ledger, first)
-        return None if first is None or slow is None else (first, self._put(ledger, first, slow))
+    def _find_power(self, ledger: Ledger, cap: PowerCap) -> tuple[Job, Callable[[], object]] | None:
+        """Let the first waiting job fit that only lacks power, and return it, and how to undo that; None: it cannot.
+
+        Sleeping hosts lend it what they save, or it is shown at the fastest level at which it fits.
+        """
+        first = next(iter(self.in_order(ledger, ledger.queue.values())), None) if self._may_find(ledger) else None
+        if first is None or ledger.fits(first):
+            return None
+        lent, hosts = cap.lent, cap.to_lend(ledger, first)
+        if hosts:
+            self._lend(ledger, lent | hosts)
+            if ledger.fits(first):
+                return first, partial(self._lend, ledger, lent)
+            self._lend(ledger, lent)
+        slow = None if self._slow is None else cap.fitting(ledger, first)
+        if slow is None:
+            return None
+        return first, partial(self._put, ledger, self._put(ledger, first, slow), first)
+
+    def _may_find(self, ledger: Ledger) -> bool:
+        return self._slow is not None or (ledger.states is not None and bool(ledger.states.asleep))
+
+    def _lend(self, ledger: Ledger, hosts: int) -> None:
+        """Let some sleeping hosts, a mask, lend what they save."""
+        assert self._cap is not None, "hosts lend power under a cap"
+        changed, self._cap.lent = self._cap.lent ^ hosts, hosts
+        ledger.close(hosts, self._cap.saved_by(ledger, hosts))
+        self._cap.draw(ledger)
+        self._news = True
+        # Other hosts and more or less power are free now; dispatchers know hosts that come and go.
+        kind = MachinesUnavailable if changed & hosts else MachinesAvailable
+        super().on_event(ledger, kind(ledger.now, Allocation(changed)))
 
     def _put(self, ledger: Ledger, before: Job, other: Job) -> Job:
         """Show a waiting job at another level."""

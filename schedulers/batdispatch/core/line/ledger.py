@@ -73,10 +73,11 @@ class Ledger:
         running: running jobs by id, in order of start.
         roll: which jobs there are, who continues whom, and who waits for whom.
         holds: capacity kept for jobs that will continue others, by the id of the job that is continued.
-        unavailable: mask of the hosts on which nothing may start, because they are away or, unless they are woken for
-            jobs (`wake_for_jobs`), sleep or switch.
+        unavailable: mask of the hosts on which nothing may start, because they are away, closed (`close`) or, unless
+            they are woken for jobs (`wake_for_jobs`), sleep or switch.
         states: power states of the hosts, once one was decided; None: none was, or the machine states no watts.
         drawn: power that no job has taken and that is not free either, mW; see `draw`.
+        lent: power that closed hosts lend to jobs, mW; `draw` counts it as well.
         boots: jobs that were started on hosts which have yet to wake up; None: only hosts that compute are free.
         epoch: counts the events that changed capacity, starts excepted; a plan made at an equal count still holds.
         plain: True as long as every job submitted has a plain request, so that counting hosts suffices.
@@ -95,8 +96,8 @@ class Ledger:
         self.roll = Roll()
         self.holds: dict[str, Hold] = {}
         self.unavailable = 0
-        #: Mask of the hosts that are away.
-        self._away = 0
+        #: Masks of the hosts that are away, and of those that are kept closed.
+        self._away, self._closed = 0, 0
         self.states: HostStates | None = None
         self.boots: Boots | None = None
         self.periods = Periods()
@@ -134,7 +135,7 @@ class Ledger:
         #: The same as a value of `space`; None: not worked out yet.
         self._free: Any = None
         self._storages = Storages(begins.machine)
-        self.drawn = 0
+        self.drawn = self.lent = 0
         #: Jobs that were to be killed, by id; the answer may come after their end.
         self._killed: set[str] = set()
         #: Id of each job with an amended walltime that is not over -> the walltime that the simulator enforces.
@@ -454,8 +455,8 @@ class Ledger:
 
     def _shut(self) -> None:
         """Let nothing start on hosts that are away or, unless they are woken for jobs, do not compute."""
-        closed = 0 if self.states is None or self.boots is not None else self.states.away
-        self.unavailable = self._away | closed
+        asleep = 0 if self.states is None or self.boots is not None else self.states.away
+        self.unavailable = self._away | self._closed | asleep
         self._changed()
 
     def _changed(self) -> None:
@@ -961,6 +962,12 @@ class Ledger:
         for group, state in self.boots.groups(hosts, awake=False):
             self.set_state(group, state)
 
+    def close(self, hosts: int, power: int) -> None:
+        """Let nothing start on some hosts, a mask, which lend power to jobs, in mW, until the next call says others."""
+        if hosts != self._closed:
+            self._closed, self.lent = hosts, power
+            self._shut()
+
     def cap_power(self, power: int) -> None:
         """Let jobs share an amount of power, in mW (`Request.power`), from now on; before any job has come."""
         self.machine = self.machine.capped(power)
@@ -976,6 +983,13 @@ class Ledger:
             self._idle = self.space.drawn(self._idle, power - self.drawn)
             self.drawn = power
             self._changed()
+
+    def with_lent(self, whole: Any) -> Any:
+        """Return the capacity of the idle machine with the power that closed hosts lend."""
+        if not self.lent:
+            return whole
+        assert isinstance(self.space, LicensedSpace), "power is shared"
+        return self.space.drawn(whole, -self.lent)
 
     def reconsider(self) -> None:
         """Let no plan hold that was made before: what waiting jobs ask for has changed."""

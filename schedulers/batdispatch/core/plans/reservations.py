@@ -106,7 +106,8 @@ class Reservations:
         whole = present(ledger.space, ledger.unavailable) if away else ledger.space.whole()
         if self._pooled:
             return Timeline(self.space, ledger.now, whole.bit_count())
-        return Timeline(self.space, ledger.now, whole, None if ledger.openings is None else ledger.openings.opened)
+        opened = None if ledger.openings is None else ledger.openings.opened
+        return Timeline(self.space, ledger.now, ledger.with_lent(whole), opened)
 
     # ------------------------------------------------------------------ jobs that wait
 
