@@ -213,6 +213,25 @@ def test_by_hand_on_shared_nodes(name: str, units: int, expected: dict[int, int]
     assert (None if found is None else dict(found.per_host())) == expected
 
 
+@pytest.mark.parametrize(
+    ("cores", "units", "expected"),
+    [
+        # The five nodes that hold the job with the least room are too many for it: they are left out.
+        ((6, 0, 5, 0, 2, 2, 2, 2, 2), 10, {0: 6, 2: 4}),
+        # Without the small ones no set holds the job, and with them too many nodes are taken.
+        ((8, 0, 2, 0, 2, 2, 2, 2, 2), 10, {0: 8, 2: 2}),
+    ],
+)
+def test_consecutive_finds_a_bounded_number_of_nodes(
+    cores: tuple[int, ...], units: int, expected: dict[int, int]
+) -> None:
+    machine = Machine.flat(len(cores), "core=8")
+    job = make_job(units=units, demand={"core": 1}, nodes=(1, 2))
+    found = choose("consecutive", ledger_of(machine), job, np.array(cores)[:, None])
+    assert found is not None
+    assert dict(found.per_host()) == expected
+
+
 def test_equal_nodes_tie_wherever_they_stand() -> None:
     # Sums of thirds and sevenths: equal rows must compare equal at any position, or ties would go at random.
     machine = Machine.flat(101, "a=3 b=7 c=11 d=13 e=17")

@@ -172,6 +172,30 @@ static int64_t order_sets(Nodes *nodes, int64_t units, int64_t hosts)
     return taken;
 }
 
+/* Leave out the hosts with the least room. */
+static void drop_tightest(Nodes *nodes)
+{
+    int64_t least = INT64_MAX, left = 0;
+    for (int64_t at = 0; at < nodes->able; at++)
+        least = nodes->room[nodes->able_host[at]] < least ? nodes->room[nodes->able_host[at]] : least;
+    for (int64_t at = 0; at < nodes->able; at++)
+        if (nodes->room[nodes->able_host[at]] > least)
+            nodes->able_host[left++] = nodes->able_host[at];
+    nodes->able = left;
+}
+
+/* Fill the hosts with room as consecutive does, as long as it finds something by leaving out some; false: it does not. */
+static bool fill_sets(Nodes *nodes, Filling filling)
+{
+    filling.hosts = nodes->order;
+    for (; nodes->able; drop_tightest(nodes)) {
+        filling.count = order_sets(nodes, filling.units, filling.least);
+        if (fill(nodes, &filling))
+            return true;
+    }
+    return false;
+}
+
 bool place_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set, bool consecutive)
 {
     int64_t kind = nodes->kind[job];
@@ -179,8 +203,9 @@ bool place_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *se
         return false;
     Filling filling = {nodes->able_host, nodes->able, nodes->units[kind], nodes->least[kind], nodes->most[kind]};
     if (consecutive) {
-        filling.count = order_sets(nodes, filling.units, filling.least);
-        filling.hosts = nodes->order;
+        if (fill_sets(nodes, filling))
+            return true;
+        fits_on(nodes, job, free, set);
     }
     return fill(nodes, &filling);
 }

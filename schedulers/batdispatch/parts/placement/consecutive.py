@@ -36,6 +36,9 @@ class Consecutive(HostPlacement):
     one with the least room that holds it, and another job the lowest ids. Ties go to the lowest ids. Hosts with a
     property `weight` are taken in order of their weights, smallest first, and no set has two weights.
 
+    If these are more nodes than a job may have, those with the least room are left out, and all begins anew, as in
+    Slurm. If that finds nothing either, the job goes to the roomiest nodes.
+
     Typical use: `slurm-backfill`, and other dispatchers that are to place jobs as Slurm does.
     Deviations:
         - Topology plugins (tree, dragonfly), `CR_LLN`, `CR_Pack_Nodes` and sockets are left out.
@@ -58,7 +61,12 @@ class Consecutive(HostPlacement):
 
     def spread(self, room: NDArray[np.int64], scene: Scene, job: Job) -> Allocation | None:
         need = scene.space.need(job)
-        return fill(room, need, self._order(room, need.units, need.least))
+        for least in np.unique(room[room > 0]).tolist():
+            left = np.where(room >= least, room, 0)
+            allocation = fill(left, need, self._order(left, need.units, need.least))
+            if allocation is not None:
+                return allocation
+        return fill(room, need)
 
     def _order(self, room: NDArray[np.int64], units: int, nodes: int) -> NDArray[np.intp]:
         """Return the nodes in the order in which a job takes them: enough for its units and its number of nodes."""
