@@ -55,10 +55,12 @@ def seconds_by_hand(folder: Path, machine: Machine) -> list[tuple[float, float, 
 def test_the_split_of_recordings_is_that_of_each_host_by_itself(folder: Path) -> None:
     machine = machine_of(folder)
     end = float((folder / FILE).read_text().splitlines()[-1].partition(",")[0])
-    split = split_of(folder, machine, 0.0, end)
+    split = split_of(folder, machine)
     assert split is not None
+    halves = split.between(0.0, 0.4 * end), split.between(0.4 * end, end)
+    assert [*map(sum, zip(*halves, strict=True))] == pytest.approx(split.between(0.0, end))
     expected = [0.0, 0.0]
     for begin, until, watts, kind in seconds_by_hand(folder, machine):
         if kind >= 0:
             expected[kind] += watts * max(min(until, end) - begin, 0.0)
-    assert [split.asleep, split.switching] == pytest.approx(expected, rel=2e-3, abs=1)
+    assert [*split.between(0.0, end)[:2]] == pytest.approx(expected, rel=2e-3, abs=1)

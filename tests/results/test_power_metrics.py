@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.metrics.compute import METRICS, POWER
+from batdispatch.results.power import RunPower
 from command_line import call
 from sites import delays, hosts_of, platform_of, simulated
 
@@ -52,6 +55,22 @@ def test_metrics_of_power_by_hand(tmp_path: Path) -> None:
     assert "no violation" in call("check", run).output
     call("report", run, "--out", tmp_path / "report")
     assert "energy without jobs" in (tmp_path / "report" / "index.html").read_text()
+
+
+def test_windows_that_follow_each_other_burn_what_the_run_burns(tmp_path: Path) -> None:
+    run = simulated(tmp_path, "powered[sleep=idle,after=21]", PLATFORM, JOBS, delays(10), energy="exact")
+    machine = read_platform(tmp_path / "p.xml").machine
+    power = RunPower(run, {}, machine)
+    bounds = [(0, 25), (25, 90), (90, 104), (104, 118)]
+    parts = [power.of_window(Window(begin=begin, end=end)) for begin, end in bounds]
+    # From 25 s on one host is awake until 31 s, falls asleep in 2 s, and both sleep.
+    assert parts[1]["joules"] == pytest.approx(6 * 110 + 2 * 130 + 57 * 20)
+    assert parts[1]["asleep"] == pytest.approx((65 + 57) * 10)
+    assert (parts[1]["switching"], parts[1]["switches"], parts[1]["seconds_asleep"]) == pytest.approx((240, 1, 122))
+    assert (parts[2]["peak"], parts[0]["peak"], parts[1]["p95"]) == pytest.approx((280, 220, 110))
+    whole = power.of_window(Window())
+    for name in ("joules", "asleep", "switching", "switches", "seconds_asleep"):
+        assert sum(part[name] for part in parts) == pytest.approx(whole[name])
 
 
 def test_cost_and_time_above_a_cap_by_hand(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.series import Series
 from batdispatch.inputs.series import read_series
+from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.power_split import FILE, split_of
 from batdispatch.results.schedule import read_schedule
@@ -21,45 +22,67 @@ from batdispatch.results.schedule import read_schedule
 _ABOVE = 1 + 1e-6
 
 
-def power_of_run(
-    folder: Path | None, columns: RunColumns, said: Mapping[str, Any], machine: Machine | None = None
-) -> Mapping[str, float]:
-    """Return what metrics of power are made of; nothing if the run counted no energy.
+class RunPower:
+    """What the files of a run say of its energy; nothing if it counted none."""
 
-    The keys are ``joules`` from the first submission to the last end, ``joules_of_jobs``, the ``peak`` and ``p95`` of
-    the watts, ``switches`` of hosts, and ``seconds_asleep``, summed over the hosts. With the machine there are the
-    joules of hosts that were ``asleep`` and that were ``switching``. Under `powered` with a price there is the
-    ``cost``, and with a cap the share of time ``above`` it, if their series are at hand.
+    def __init__(self, folder: Path | None, said: Mapping[str, Any], machine: Machine | None = None) -> None:
+        """Read the files.
 
-    Args:
-        folder: of the run; None: there is none.
-        columns: its jobs.
-        said: what result.json says of it, of which the dispatcher and its options are read.
-        machine: of the run, with the watts of its power states; None: it is not at hand.
+        Args:
+            folder: of the run; None: there is none.
+            said: what result.json says of it, of which the dispatcher and its options are read.
+            machine: of the run, with the watts of its power states; None: it is not at hand.
 
-    Raises:
-        InputError: consumed_energy.csv is malformed.
-    """
-    if folder is None or not (folder / FILE).is_file() or not (folder / "schedule.csv").is_file():
-        return {}
-    sums = read_schedule(folder / "schedule.csv")
-    joules, switches, asleep = (sums.get(name) for name in ("consumed_joules", "nb_machine_switches", "time_sleeping"))
-    if not all(isinstance(value, float) for value in (joules, switches, asleep)):
-        return {}
-    peak, most = _watts(folder / FILE)
-    of_jobs = float(np.maximum(columns.consumed_energy[columns.ran], 0.0).sum())
-    values = (joules, of_jobs, peak, most, switches, asleep)
-    names = ("joules", "joules_of_jobs", "peak", "p95", "switches", "seconds_asleep")
-    found = {name: float(value) for name, value in zip(names, values, strict=True) if isinstance(value, float)}
-    if machine is not None:
+        Raises:
+            InputError: consumed_energy.csv or pstate_changes.csv is malformed.
+        """
+        self._sums: Mapping[str, Any] = {}
+        self._said, self._split = said, None
+        if folder is None or not (folder / FILE).is_file() or not (folder / "schedule.csv").is_file():
+            return
+        self._sums = read_schedule(folder / "schedule.csv")
+        self._rows = read_joules(folder / FILE)
+        self._split = None if machine is None else split_of(folder, machine)
+
+    def of_run(self, columns: RunColumns) -> Mapping[str, float]:
+        """Return what metrics of power are made of; nothing if the run counted no energy.
+
+        The keys are ``joules`` from the first submission to the last end, ``joules_of_jobs``, the ``peak`` and ``p95``
+        of the watts, ``switches`` of hosts, and ``seconds_asleep``, summed over the hosts. With the machine there are
+        the joules of hosts that were ``asleep`` and that were ``switching``. Under `powered` with a price there is the
+        ``cost``, and with a cap the share of time ``above`` it, if their series are at hand.
+        """
+        stated = {"joules": "consumed_joules", "switches": "nb_machine_switches", "seconds_asleep": "time_sleeping"}
+        found = {key: value for key, name in stated.items() if isinstance(value := self._sums.get(name), float)}
+        if len(found) < len(stated):
+            return {}
+        of_jobs = float(np.maximum(columns.consumed_energy[columns.ran], 0.0).sum())
         begin = float(columns.submission_time.min(initial=math.inf))
-        split = split_of(folder, machine, begin, float(columns.finish_time[columns.ran].max(initial=begin)))
-        found |= {} if split is None else {"asleep": split.asleep, "switching": split.switching}
-    return found | _against_series(read_joules(folder / FILE), said)
+        split = self._between(begin, float(columns.finish_time[columns.ran].max(initial=begin)))
+        parts: dict[str, float] = {key: split[key] for key in ("asleep", "switching") if key in split}
+        return {**found, "joules_of_jobs": of_jobs, **parts, **self._of(self._rows)}
+
+    def of_window(self, window: Window) -> Mapping[str, float]:
+        """Return the same of a part of the run, whatever runs in its time; joules of jobs are not known there."""
+        if not self._sums or len(self._rows[0]) < 2:
+            return {}
+        times, joules = self._rows
+        begin = times[0] if window.begin is None else window.begin
+        end = times[-1] if window.end is None else min(window.end, times[-1])
+        within = times[(times > begin) & (times < end)]
+        rows = np.array([moments := np.concatenate([[begin], within, [end]]), np.interp(moments, times, joules)])
+        return {"joules": float(rows[1, -1] - rows[1, 0]), **self._between(begin, end), **self._of(rows)}
+
+    def _between(self, begin: float, end: float) -> dict[str, float]:
+        return {} if self._split is None else self._split.between(begin, end)._asdict()
+
+    def _of(self, rows: Floats) -> dict[str, float]:
+        peak, most = _watts(rows)
+        return {"peak": peak, "p95": most, **_against_series(rows, self._said)}
 
 
 def _against_series(rows: Floats, said: Mapping[str, Any]) -> dict[str, float]:
-    """Return what `power_of_run` tells of price and cap, given the moments and joules of consumed_energy.csv."""
+    """Return what `RunPower` tells of price and cap, given the moments and joules of consumed_energy.csv."""
     options = said.get("options")
     if str(said.get("dispatcher")).partition("[")[0] != "powered" or not isinstance(options, Mapping):
         return {}
@@ -108,9 +131,9 @@ def read_joules(path: Path) -> Floats:
     return last
 
 
-def _watts(path: Path) -> tuple[float, float]:
+def _watts(rows: Floats) -> tuple[float, float]:
     """Return the largest mean power between two rows, and the one not exceeded for 95 % of the time, in watts."""
-    seconds, joules = np.diff(read_joules(path), axis=1)
+    seconds, joules = np.diff(rows, axis=1)
     if not len(seconds):
         return 0.0, 0.0
     watts = joules / seconds

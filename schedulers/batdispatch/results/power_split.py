@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.machine import Machine
@@ -30,34 +32,42 @@ class Change(NamedTuple):
     reached: bool
 
 
+class Split(NamedTuple):
+    """What hosts did from one moment to another: joules and seconds of all of them, and how often they were set."""
+
+    asleep: float
+    switching: float
+    seconds_asleep: float
+    switches: float
+
+
 class PowerSplit:
-    """Integrates what the hosts of a machine burn asleep and switching.
+    """Follows which hosts of a machine sleep and switch."""
 
-    Attributes:
-        asleep: joules of hosts that slept.
-        switching: joules of hosts that fell asleep or woke up.
-    """
-
-    def __init__(self, machine: Machine, begin: float, end: float) -> None:
-        """Count from one moment to another, in s."""
-        self._span, self._now = (begin, end), begin
-        self.asleep = self.switching = 0.0
+    def __init__(self, machine: Machine) -> None:
+        """Begin at 0 s."""
         kinds: dict[int, tuple[HostPower, list[int]]] = {}
         for host, power in enumerate(machine.powers):
             kinds.setdefault(id(power), (power, []))[1].append(host)
         self._kinds = [(power, hostset.mask_of(members)) for power, members in kinds.values()]
         #: (kind, power state) -> mask of the hosts that sleep in it, or go through it.
         self._within: dict[tuple[int, int], int] = {}
-        #: Watts of the hosts that sleep, and of those that switch.
-        self._levels = [0.0, 0.0]
+        #: Watts of the hosts that sleep, of those that switch, and how many sleep; how many hosts were set so far.
+        self._levels, self._switches = [0.0, 0.0, 0.0], 0
+        #: The same by the moments at which they changed.
+        self._times, self._rows = [0.0], [(0.0, 0.0, 0.0)]
+        self._counts = [0.0]
 
     def follow(self, change: Change) -> None:
         """Take up a row; rows come in order."""
-        self.pass_until(change.time)
         for kind, (power, members) in enumerate(self._kinds):
             part = change.hosts & members
             if part:
                 self._set(kind, power, part, change)
+        self._switches += 0 if change.reached else change.hosts.bit_count()
+        self._times.append(change.time)
+        self._rows.append((self._levels[0], self._levels[1], self._levels[2]))
+        self._counts.append(self._switches)
 
     def _set(self, kind: int, power: HostPower, hosts: int, change: Change) -> None:
         before = -1
@@ -65,45 +75,47 @@ class PowerSplit:
             left = members & hosts if other == kind else 0
             if left:
                 self._within[kind, pstate] ^= left
-                self._levels[pstate not in power.sleeps] -= left.bit_count() * _watts(power, pstate)
+                self._count(power, pstate, -left.bit_count())
                 before = pstate
         after = change.pstate
         if not change.reached:
             after = power.sleeps[after][0] if after in power.sleeps else power.sleeps.get(before, (0, after))[1]
         if after in power.sleeps or after in power.virtual:
             self._within[kind, after] = self._within.get((kind, after), 0) | hosts
-            self._levels[after not in power.sleeps] += hosts.bit_count() * _watts(power, after)
+            self._count(power, after, hosts.bit_count())
 
-    def pass_until(self, time: float) -> None:
-        """Let time pass, in s."""
-        now = min(max(time, self._span[0]), self._span[1])
-        self.asleep += self._levels[0] * (now - self._now)
-        self.switching += self._levels[1] * (now - self._now)
-        self._now = now
+    def _count(self, power: HostPower, pstate: int, hosts: int) -> None:
+        if pstate in power.sleeps:
+            self._levels[0] += hosts * power.watts(pstate, 0.0)
+            self._levels[2] += hosts
+        else:
+            self._levels[1] += hosts * power.switch_watts(pstate)
+
+    def between(self, begin: float, end: float) -> Split:
+        """Return what hosts did from one moment to another, in s."""
+        times = np.maximum.accumulate(self._times)
+        spent = np.clip(np.append(times[1:], np.inf), begin, end) - np.clip(times, begin, end)
+        asleep, switching, seconds = (spent[:, None] * np.array(self._rows)).sum(axis=0).tolist()
+        counted = np.searchsorted(times, [begin, end], side="right") - 1
+        first, last = (self._counts[max(at, 0)] for at in counted.tolist())
+        return Split(asleep, switching, seconds, last - first)
 
 
-def _watts(power: HostPower, pstate: int) -> float:
-    return power.watts(pstate, 0.0) if pstate in power.sleeps else power.switch_watts(pstate)
-
-
-def split_of(folder: Path, machine: Machine, begin: float, end: float) -> PowerSplit | None:
-    """Return what hosts burnt asleep and switching from one moment to another; None: no file says it.
+def split_of(folder: Path, machine: Machine) -> PowerSplit | None:
+    """Return which hosts slept and switched when; None: no file says it.
 
     Args:
         folder: of the run.
         machine: its machine.
-        begin: s.
-        end: s.
 
     Raises:
         InputError: pstate_changes.csv is malformed.
     """
     if not (folder / CHANGES).is_file():
         return None
-    split = PowerSplit(machine, begin, end)
+    split = PowerSplit(machine)
     for change in _changes(folder):
         split.follow(change)
-    split.pass_until(end)
     return split
 
 

@@ -25,7 +25,7 @@ from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, rows_as_jobs
 from batdispatch.results.metrics.compute import METRICS, PRICE_AND_CAP, Value, compute
 from batdispatch.results.metrics.sample import Sample, sample_of
-from batdispatch.results.power import power_of_run
+from batdispatch.results.power import RunPower
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
 from batdispatch.results.units import read_units
@@ -301,7 +301,7 @@ def read_run(folder: Path, *, label: str = "") -> Run:
             lineage=lineage,
             hosts=hosts,
             totals=result.platform.resources,
-            power=None if counted is not None else power_of_run(folder, columns, {}),
+            power=None if counted is not None else RunPower(folder, {}).of_run(columns),
             decisions=result.decisions,
             window=counted,
         )
@@ -428,13 +428,15 @@ def figures_of(
         decisions=result.get("decisions"),
     )
 
+    power = RunPower(folder, result, machine)
+
     def count(part: Window) -> dict[str, Any]:
-        counted = sample(window=part)
+        counted = sample(window=part, power=power.of_window(part))
         return {**msgspec.structs.asdict(part), STILL_WAITING: counted.still_waiting, "metrics": compute(counted)}
 
     told: dict[str, Any] = {} if window is None else {WINDOW_FIELD: count(window)}
     told |= {WINDOWS_FIELD: [count(part) for part in windows]} if windows else {}
-    return Figures(compute(sample(power=power_of_run(folder, columns, result, machine))), network, told)
+    return Figures(compute(sample(power=power.of_run(columns))), network, told)
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:

@@ -629,7 +629,8 @@ def energy_of_jobs(sample: Sample) -> Value:
 
     Sum over the segments of the joules of their hosts from start to end / 3.6e6. Only if jobs take whole hosts.
     """
-    return None if sample.totals or "joules" not in sample.power else sample.power["joules_of_jobs"] / JOULES_PER_KWH
+    known = not sample.totals and "joules_of_jobs" in sample.power
+    return sample.power["joules_of_jobs"] / JOULES_PER_KWH if known else None
 
 
 @metric("energy without jobs", unit="kWh", better="lower", group=POWER)
@@ -677,9 +678,11 @@ def energy_asleep(sample: Sample) -> Value:
 def energy_per_unit_hour(sample: Sample) -> Value:
     """Energy of all hosts for each hour that a unit of a job ran.
 
-    3.6e6 energy / sum_j u_j p_j, in Wh: joules / (3600 s) for each unit x 3600 s.
+    3.6e6 energy / sum_j u_j p_j, in Wh: joules / (3600 s) for each unit x 3600 s. Not of windows, in which other jobs
+    run than those that count.
     """
     work, joules = float((sample.units * sample.run).sum()), sample.power.get("joules")
+    work *= "joules_of_jobs" in sample.power
     return None if joules is None or not work else joules / work
 
 
