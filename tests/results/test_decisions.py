@@ -11,9 +11,18 @@ from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all
+from batdispatch.report.explore.decision_columns import decision_columns
 from batdispatch.report.page import render
 from batdispatch.report.plan_tables import solved_plans
-from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, read_decision_times, read_plans, write_decision_times
+from batdispatch.results.decisions import (
+    INCUMBENT,
+    NONE,
+    PROVEN,
+    plans_of,
+    read_decision_times,
+    read_solved_plans,
+    write_decision_times,
+)
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
@@ -89,8 +98,9 @@ def test_what_solvers_achieved(tmp_path: Path) -> None:
         {"now": 3, "status": "UNKNOWN", "gap": None},
     ]
     (tmp_path / "solver.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = read_plans(tmp_path)
-    assert found is not None
+    read = read_solved_plans(tmp_path)
+    assert read is not None
+    found = plans_of(read)
     assert found.time.tolist() == [0, 1.5, 2, 2, 3]
     assert found.status.tolist() == [PROVEN, PROVEN, INCUMBENT, INCUMBENT, NONE]
     np.testing.assert_array_equal(found.gap, [0, 0, 0.25, np.nan, np.nan])
@@ -102,14 +112,14 @@ def test_what_solvers_achieved(tmp_path: Path) -> None:
 def test_wrong_plans_are_refused(content: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "solver.jsonl").write_text(content)
     with pytest.raises(InputError, match=said):
-        read_plans(tmp_path)
+        read_solved_plans(tmp_path)
 
 
 def test_a_run_that_plans_says_what_its_solver_achieved(tmp_path: Path) -> None:
     execute(RunSpec(platform=PLATFORM, workload=WORKLOAD, dispatcher="best-list"), tmp_path)
-    found = read_plans(tmp_path)
+    found = read_solved_plans(tmp_path)
     assert found is not None
-    assert len(found.time) == len(read_all(tmp_path / "solver.jsonl")[0].splitlines()) > 0
+    assert len(found) == len(read_all(tmp_path / "solver.jsonl")[0].splitlines()) > 0
 
 
 def test_the_page_shows_the_plans_that_one_would_look_at_first(tmp_path: Path) -> None:
@@ -136,3 +146,7 @@ def test_the_page_shows_the_plans_that_one_would_look_at_first(tmp_path: Path) -
     assert solved.rows[1][1] == ["found", "4", "n/a", "n/a", "40 %", "50 %", "n/a", "n/a"]
     assert render(runs).count("What the solver did") == 1
     assert "What the solver did" not in render(runs[1:])
+    # The curves on the page are drawn from what was read for the table.
+    (tmp_path / "best-list/solver.jsonl").unlink()
+    columns = dict(decision_columns(runs[0], lambda times: np.rint(times).astype(np.int64), runs=2))
+    assert columns["plan_proven"].sum() == 20

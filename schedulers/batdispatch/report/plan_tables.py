@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from batdispatch.inputs.workloads.dates import LogDates
-from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, SolvedPlan, read_solved_plans
+from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, SolvedPlan
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run
 
@@ -48,8 +48,7 @@ def solved_plans(runs: Sequence[Run]) -> list[SolvedPlans]:
     """Return what the solvers of some runs did; runs without plans are left out."""
     found = []
     for run in runs:
-        plans = read_solved_plans(run.folder)
-        if plans:
+        if plans := run.plans:
             first = sorted(plans, key=_notable)[:MOST]
             rows = [(_moment(plan.now, run.result.workload.dates), _cells(plan)) for plan in first]
             found.append(SolvedPlans(run.label, _lead(plans), _HEADINGS, rows))

@@ -126,22 +126,15 @@ def read_decision_times(folder: Path) -> DecisionTimes | None:
     return DecisionTimes(values[:, 0], values[:, 1])
 
 
-def read_plans(folder: Path) -> Plans | None:
-    """Read what the solver of a run achieved; None: its dispatcher does not plan, or its folder does not say it.
-
-    Raises:
-        InputError: the file is malformed.
-    """
-    lines = read_solved_plans(folder)
-    if lines is None:
-        return None
+def plans_of(lines: Sequence[SolvedPlan]) -> Plans:
+    """Return what came of each plan, as columns."""
     status = np.array([line.achieved for line in lines], dtype=np.int64)
     gap = np.array([np.nan if line.gap is None else line.gap for line in lines], dtype=np.float64)
     return Plans(np.array([line.now for line in lines], dtype=np.float64), status, gap)
 
 
 def read_solved_plans(folder: Path) -> list[SolvedPlan] | None:
-    """Read each plan of a run, in order of time; None: as for `read_plans`.
+    """Read each plan of a run, in order of time; None: its dispatcher does not plan, or its folder does not say it.
 
     Raises:
         InputError: the file is malformed.

@@ -20,6 +20,7 @@ from batdispatch.inputs.folders import check_finished, stamp
 from batdispatch.inputs.workloads.dates import LogDates
 from batdispatch.inputs.workloads.model import WINDOW_FIELD, WINDOWS_FIELD, Window
 from batdispatch.results.columns import Floats, RunColumns, Texts
+from batdispatch.results.decisions import SolvedPlan, read_solved_plans
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, rows_as_jobs
@@ -185,6 +186,11 @@ class Run:
     def sample(self) -> Sample:
         """What its pictures are drawn from, without the resources of shared nodes."""
         return sample_of(self.columns, lineage=self.lineage, hosts=self.hosts)
+
+    @cached_property
+    def plans(self) -> list[SolvedPlan] | None:
+        """Its plans, see `read_solved_plans`."""
+        return read_solved_plans(self.folder)
 
     @cached_property
     def frame(self) -> pd.DataFrame:

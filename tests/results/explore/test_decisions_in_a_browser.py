@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from batdispatch.report.page import render
-from batdispatch.results.decisions import PROVEN, read_decision_times, read_plans
+from batdispatch.results.decisions import PROVEN, plans_of, read_decision_times
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
@@ -70,8 +70,8 @@ def test_decisions_and_plans_over_time(runs: list[Any], width: int, tmp_path: Pa
             took = np.rint(times.seconds[places] * 1e6)
             assert shown == (pytest.approx(took.mean()) if len(places) else None)
             assert most == (took.max() if len(places) else None)
-    plans = read_plans(runs[1].folder)
-    assert plans is not None
+    assert runs[1].plans is not None
+    plans = plans_of(runs[1].plans)
     assert told["curves"][0][2] is None
     for places, shown in zip(in_stretches(plans.time, *told["ends"]), told["curves"][1][2], strict=True):
         known = plans.gap[places][np.isfinite(plans.gap[places])]

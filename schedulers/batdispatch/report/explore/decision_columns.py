@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from batdispatch.report.explore.streams import Whole, steps
 from batdispatch.results.columns import Floats
-from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, DecisionTimes, Plans, read_decision_times, read_plans
+from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, DecisionTimes, Plans, plans_of, read_decision_times
 from batdispatch.results.runs import Run
 
 #: Most rows for one run, and for all runs of a page together: a row takes some six bytes.
@@ -35,10 +35,11 @@ def decision_columns(run: Run, moments: Callable[[Floats], Whole], runs: int) ->
         InputError: a file of the run is malformed.
     """
     most = max(1, min(MOST_OF_A_RUN, MOST_OF_A_PAGE // runs))
-    times, plans = read_decision_times(run.folder), read_plans(run.folder)
+    times = read_decision_times(run.folder)
     if times is not None:
         yield from time_columns(times, moments(times.time).clip(0), most)
-    if plans is not None:
+    if run.plans is not None:
+        plans = plans_of(run.plans)
         yield from plan_columns(plans, moments(plans.time).clip(0), most)
 
 
