@@ -56,7 +56,7 @@ def test_each_value_has_its_difference_to_the_chosen_run(tmp_path: Path) -> None
         expected = [(value - base) / cell["scale"]] if cell["scale"] else []
         if base > 0:
             expected.append(value / base)
-        told = [number(part.removeprefix("\u00d7")) for part in (cell["text"] or "").split(",\u00a0") if part]
+        told = [number(part.removesuffix("\u00a0\u00d7")) for part in (cell["text"] or "").split(",\u00a0") if part]
         assert told == [pytest.approx(figure, rel=6e-3) for figure in expected]
         if not expected:
             continue

@@ -64,6 +64,9 @@ def test_names_of_runs_with_many_options_fit(tmp_path: Path) -> None:
         for width in (1280, 390):
             shown.set_viewport_size({"width": width, "height": 900})
             assert wider(shown) == 0
+            # The name stays in its cell.
+            over = "(label) => label.scrollWidth - label.closest('th').clientWidth"
+            assert all(label.evaluate(over) <= 0 for label in shown.locator("#explore-runs label").all())
 
 
 @needs_browser

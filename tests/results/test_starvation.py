@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +127,22 @@ def test_a_verdict_with_many_prices_names_the_gravest_in_sixty_words(tmp_path: P
     wait = re.search(r"The price: 11 starved jobs and longest wait (\S+\s\S+) instead of (\S+\s[a-z]+)\.", found.text)
     assert wait is not None
     assert set(wait.groups()) <= bars
+
+
+def test_what_a_run_burns_more_is_a_price(inputs: Path, tmp_path: Path) -> None:
+    for name in ("easy", "fcfs"):
+        batdispatch.run(inputs / "w.json", name, platform=inputs / "flat.xml", out=tmp_path / name, record=False)
+    runs = read_runs([tmp_path / "easy", tmp_path / "fcfs"])
+    best = min(runs, key=lambda run: float(run.metrics["mean_waiting_time"] or 0))
+    for mine, theirs, said in ((353.0, 138.0, True), (138.0, 353.0, False), (None, None, False)):
+        burnt = [
+            replace(run, metrics={**run.metrics, "energy": mine if run is best else theirs}) if mine else run
+            for run in runs
+        ]
+        found = opening(burnt)
+        assert found is not None
+        assert ("energy 353\u00a0kWh instead of 138\u00a0kWh" in found.text) is said
+        assert ("energy" in found.headings) is (mine is not None)
 
 
 def test_a_verdict_says_that_no_simple_ordering_stood_beside(inputs: Path, tmp_path: Path) -> None:

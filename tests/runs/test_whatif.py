@@ -159,7 +159,11 @@ def test_sizes_are_compared_like_anything_else(site: made_up_site.MadeUpSite, tm
 def test_one_size_is_a_comparison_with_nothing_else(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
     arguments = {"slurm": str(site.slurm), "time_zone": "UTC", "out": tmp_path}
     answers = capacities(site.accounts, "easy", (15,), **arguments)
-    assert "With easy on 15 hosts, jobs wait " in answers.page.read_text()
+    page = answers.page.read_text()
+    assert "With easy on 15 hosts, jobs wait " in page
+    assert "How long jobs wait" in page
+    assert not [word for word in ("each change", "Ratio of", "Who gains") if word in page]
+    assert "Ratios" not in str(answers)
     with pytest.raises(InputError, match="option --hosts: 15 stands twice"):
         capacities(site.accounts, "easy", (15, 20, 15), **arguments)
 

@@ -23,10 +23,12 @@ from batdispatch.results.statistics.batches import mean_by_batches
 
 #: Figures that the picture shows, beside the utilisation where machines differ.
 FIGURES = ("mean_waiting_time", "p99_waiting_time", "max_waiting_time", "mean_bounded_slowdown")
+#: What runs burnt that counted it.
+ENERGY = "energy"
 #: Most runs of the picture; the table has all.
 MOST_RUNS = 8
 #: Figures that may be the price of a short mean wait, the gravest first, and by how much they must be worse.
-_PRICES, _WORSE = (STARVATION.name, "max_waiting_time", "p99_waiting_time", "mean_bounded_slowdown"), 1.005
+_PRICES, _WORSE = (STARVATION.name, ENERGY, "max_waiting_time", "p99_waiting_time", "mean_bounded_slowdown"), 1.005
 #: Most letters of a label that stands beside its bars.
 _LONG = 40
 #: The unit of a slowdown.
@@ -80,7 +82,7 @@ def opening(runs: Sequence[Run]) -> Opening | None:
     if any(run.metrics.get("mean_waiting_time") is None for run in runs):
         return None
     other_hosts = len({run.hosts for run in simulations(runs)}) > 1
-    names = (*FIGURES, *(["utilisation"] if other_hosts else []))
+    names = (*FIGURES, *(["utilisation"] if other_hosts else []), ENERGY)
     figures = [Figure(name, [run.metrics.get(name) for run in runs]) for name in names]
     return opening_of(_text(simulations(runs), other_hosts), [run.label for run in runs], figures)
 

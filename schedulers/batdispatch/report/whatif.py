@@ -19,7 +19,7 @@ from batdispatch.report.replicates.answers import amount, interval
 from batdispatch.report.replicates.page import effect_cell
 from batdispatch.report.replicates.pairs import Pair, against
 from batdispatch.report.replicates.table import RunMetric
-from batdispatch.results.numbers import duration, durations
+from batdispatch.results.numbers import duration, durations, number
 
 BASELINE = "baseline"
 #: What changes are judged by.
@@ -175,6 +175,13 @@ def _value(found: WhatIf, name: str, place: int) -> float:
     return float(np.nanmax(values) if name.startswith("max_") else np.nanmean(values))
 
 
+def _with_unit(aim: Aim, value: float) -> str:
+    """Return a figure as it stands where nothing is compared."""
+    return (
+        duration(value) if "waiting_time" in aim.metric else f"{number(value)}\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}"
+    )
+
+
 def headings(found: WhatIf, node_hour: float | None) -> list[str]:
     """Return the headings of the table."""
     return ["With", "nodes", "mean wait", *(aim.words for aim in AIMS), *(["hour saved costs"] if node_hour else [])]
@@ -185,7 +192,10 @@ def rows(found: WhatIf, node_hour: float | None) -> list[tuple[str, list[Cell]]]
     made = []
     for at, variant in enumerate(found.variants):
         cells = [Cell(f"{variant.nodes:,}"), Cell(duration(variant.mean_wait))]
-        cells += [effect_cell(aim, found.pairs[aim][at - 1]) if at else Cell("1") for aim in AIMS]
+        if len(found.variants) == 1:
+            cells += [Cell(_with_unit(aim, _value(found, aim.metric, at))) for aim in AIMS]
+        else:
+            cells += [effect_cell(aim, found.pairs[aim][at - 1]) if at else Cell("1") for aim in AIMS]
         if node_hour:
             price = found.price_of_hour(variant, node_hour)
             cells.append(Cell("" if price is None else f"{price:,.2f}"))
@@ -194,12 +204,22 @@ def rows(found: WhatIf, node_hour: float | None) -> list[tuple[str, list[Cell]]]
 
 
 def group_rows(found: WhatIf) -> dict[str, list[tuple[str, list[Cell]]]]:
-    """Return by kind a row for each group of jobs: how many, and what each change does to their mean wait."""
+    """Return by kind a row for each group of jobs: how many, and what each change does to their mean wait.
+
+    Without a change, the mean wait itself stands there.
+    """
+    alone = len(found.variants) == 1
     made: dict[str, list[tuple[str, list[Cell]]]] = {}
     for group, pairs in found.group_pairs:
-        cells = [Cell(f"{group.jobs:,}"), *(effect_cell(AIMS[0], pair) for pair in pairs)]
+        effects = (effect_cell(AIMS[0], pair) for pair in pairs)
+        waits = [Cell(duration(float(np.nanmean(group.waits.values))))] if alone else effects
+        cells = [Cell(f"{group.jobs:,}"), *waits]
         made.setdefault(group.kind, []).append((group.name, cells))
     return made
+
+
+def _group_headings(found: WhatIf) -> list[str]:
+    return ["jobs", *([variant.label for variant in found.variants[1:]] or ["mean wait"])]
 
 
 def page_of(found: WhatIf, *, runs: str = "", rerun: str = "", node_hour: float | None = None) -> str:
@@ -213,13 +233,14 @@ def page_of(found: WhatIf, *, runs: str = "", rerun: str = "", node_hour: float 
     """
     return page_text(
         "whatif.html.j2",
-        title=f"What if: {found.name}",
+        title=f"What if: {found.name}" if found.variants[1:] else f"{found.baseline} for {found.name}",
+        alone=not found.variants[1:],
         lead=" ".join(lead(found)),
         opening=opening(found),
         runs=runs,
         headings=headings(found, node_hour),
         rows=rows(found, node_hour),
-        group_headings=["jobs", *(variant.label for variant in found.variants[1:])],
+        group_headings=_group_headings(found),
         groups=group_rows(found),
         baseline=found.baseline,
         rerun=rerun,
@@ -230,8 +251,10 @@ def text_of(found: WhatIf, node_hour: float | None = None) -> str:
     """Return what a terminal shows."""
     plain = [*lead(found), "", *_aligned(headings(found, node_hour), rows(found, node_hour))]
     groups = [(f"{kind} {name}", cells) for kind, rows in group_rows(found).items() for name, cells in rows]
-    plain += ["", *_aligned(["mean wait by", "jobs", *(one.label for one in found.variants[1:])], groups)]
-    return "\n".join([*plain, f"Ratios to {found.baseline}, with 95 % intervals. * beyond chance (Holm, 5 %)."])
+    plain += ["", *_aligned(["mean wait by", *_group_headings(found)], groups)]
+    if found.variants[1:]:
+        plain.append(f"Ratios to {found.baseline}, with 95 % intervals. * beyond chance (Holm, 5 %).")
+    return "\n".join(plain)
 
 
 def _aligned(head: Sequence[str], body: Sequence[tuple[str, Sequence[Cell]]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Twenty questions to a report, each answered by at most three steps from the top of the page, as a reader would."""
+"""Thirty questions to a report, each answered by at most three steps from the top of the page, as a reader would."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ import batdispatch as bd
 from batdispatch.report.opening import wait_changes
 from batdispatch.report.page import write_report
 from batdispatch.results.numbers import duration, durations, number
-from batdispatch.results.runs import Run, read_runs
+from batdispatch.results.runs import Run, display_name, read_runs
 from batdispatch.results.statistics.batches import mean_by_batches
 from browsing import needs_browser, opened, ready
 from experiments import SHARED_LOGS
@@ -403,6 +403,131 @@ def common_jobs(report: Report) -> list[str]:
     return [str(first.job_id[row]) for row in np.argsort(first.submission_time, kind="stable")]
 
 
+def month_of(report: Report) -> tuple[str, float, float]:
+    """Return the month of the middle of the log as people type it, and its ends in seconds."""
+    first = report.day.replace(day=1)
+    after = (first + timedelta(days=32)).replace(day=1)
+    return f"{first:%Y-%m}", report.seconds(first), report.seconds(after)
+
+
+def submitted(run: Run, first: float, last: float) -> Any:
+    return (run.logical.submission_time >= first) & (run.logical.submission_time < last)
+
+
+def who_uses_most_in_a_month(shown: Page, report: Report) -> None:
+    text, first, last = month_of(report)
+    go_to(shown, text)
+    shown.get_by_role("button", name="Host-hours").click()
+    [label, jobs, hours, *_] = cells(shown, "#explore-who-rows")[0]
+    of, run = users_of(shown), report.runs[0]
+    inside = set(run.logical.job_id[submitted(run, first, last)].tolist())
+    used: dict[str, float] = {}
+    for job, begin, end, hosts in zip(
+        run.columns.job_id.tolist(),
+        run.columns.starting_time,
+        run.columns.finish_time,
+        run.columns.hosts.sizes,
+        strict=True,
+    ):
+        if job in inside:
+            used[of[job]] = used.get(of[job], 0) + (end - begin) * hosts / 3600
+    assert (used[label], hours) == (pytest.approx(max(used.values())), number(max(used.values())))
+    assert jobs == number(sum(of[job] == label for job in inside))
+
+
+def jobs_of_each_size_in_a_week(shown: Page, report: Report) -> None:
+    go_to(shown, f"{report.day:%Y-%m-%d}")
+    shown.click("#explore-week")
+    shown.select_option("#explore-group", label="Size")
+    settle(shown)
+    monday = report.day - timedelta(days=report.day.weekday())
+    inside = submitted(report.runs[0], report.seconds(monday), report.seconds(monday + timedelta(days=7)))
+    sizes = report.runs[0].logical.requested_number_of_resources[inside]
+    rows = cells(shown, "#explore-who-rows")
+    assert sum(int(row[1].replace(",", "")) for row in rows) == len(sizes)
+    for label, count, *_ in rows:
+        ends = [int(part) for part in re.findall(r"\d+", label.replace(",", ""))]
+        assert count == number(((sizes >= ends[0]) & (sizes <= (np.inf if "+" in label else ends[-1]))).sum())
+
+
+def whose_job_waits_longest(shown: Page, report: Report) -> None:
+    shown.get_by_role("button", name="Longest, ").first.click()
+    of, jobs = users_of(shown), report.runs[0].logical
+    [label, *_] = cells(shown, "#explore-who-rows")[0]
+    waits = [wait for job, wait in zip(jobs.job_id.tolist(), jobs.waiting_time, strict=True) if of[job] == label]
+    assert max(waits) == jobs.waiting_time.max()
+
+
+def large_jobs_alone(shown: Page, report: Report) -> None:
+    shown.click("#explore-filters summary")
+    label = shown.locator("#explore-size option").last.inner_text()
+    shown.select_option("#explore-size", label=label)
+    settle(shown)
+    least = int(re.findall(r"\d+", label.replace(",", ""))[0])
+    for run, row in zip(report.runs, cells(shown, "#explore-runs"), strict=False):
+        if row[1]:
+            large = run.logical.requested_number_of_resources >= least
+            assert row[1] == number(large.sum())
+            assert row[3].startswith(f"{duration(float(run.logical.waiting_time[large].max()))}, job ")
+
+
+def a_users_jobs_of_a_month(shown: Page, report: Report) -> None:
+    of = users_of(shown)
+    text, first, last = month_of(report)
+    run = report.runs[0]
+    inside = run.logical.job_id[submitted(run, first, last)].tolist()
+    name = of[inside[len(inside) // 2]]
+    go_to(shown, f"user {name}")
+    go_to(shown, text)
+    assert cells(shown, "#explore-runs")[0][1] == number(sum(of[job] == name for job in inside))
+
+
+def which_run_has_the_lowest_99_percent_wait(shown: Page, report: Report) -> None:
+    shown.locator("#overview-table").get_by_role("button", name="99\u00a0% wait").click()
+    first = shown.locator("#overview-table tbody th").first.inner_text().replace("\u200b", "").strip()
+    values = {display_name(run.result): float(run.metrics["p99_waiting_time"] or 0) for run in report.runs}
+    assert values[first] == min(values.values())
+
+
+def how_far_each_run_is_from_another(shown: Page, report: Report) -> None:
+    shown.select_option("#baseline", label=report.runs[0].label)
+    [mine, theirs] = (float(run.metrics["mean_waiting_time"] or 0) for run in report.runs[:2])
+    cell = shown.locator("#overview-table td[data-run='1'][data-metric=mean_waiting_time] .difference").inner_text()
+    assert ("+" in cell) == (theirs > mine)
+    # It is rounded to three digits.
+    [ratio] = map(float, re.findall(r"([\d.]+)\s\u00d7", cell))
+    assert ratio == pytest.approx(theirs / mine, rel=0.01)
+
+
+def the_95_percent_wait(shown: Page, report: Report) -> None:
+    shown.get_by_role("button", name="All metrics").click()
+    row = shown.locator("#metrics tr").filter(has_text="95 % wait").first
+    assert row.is_visible()
+    unit = row.locator(".unit").inner_text()
+    scale = next(seconds for seconds, name in UNITS if name == unit)
+    value = float(report.runs[0].metrics["p95_waiting_time"] or 0)
+    assert row.locator("td").first.inner_text().split()[0] == number(value / scale)
+
+
+def the_command_that_makes_a_run_again(shown: Page, report: Report) -> None:
+    shown.get_by_role("button", name="How to rerun").click()
+    text = shown.locator("#rerun").inner_text()
+    assert all(f"--dispatcher {run.result.dispatcher}" in text for run in report.runs)
+
+
+def the_longest_queue_of_a_day(shown: Page, report: Report) -> None:
+    go_to(shown, f"{report.day:%Y-%m-%d}")
+    button = shown.locator("#explore-runs tr:first-child td:nth-of-type(5) button")
+    if not button.count():
+        return
+    button.click()
+    run, first = report.runs[0], report.seconds(report.day)
+    moments = np.unique(np.concatenate([[first], run.logical.submission_time, run.logical.starting_time]))
+    moments = moments[(moments >= first) & (moments < report.seconds(report.day + timedelta(days=1)))]
+    assert cells(shown, "#explore-instant-rows")[0][1] == number(max(waiting(run, moment).sum() for moment in moments))
+    shown.keyboard.press("Escape")
+
+
 def ask(report: Report, folder: Path) -> None:
     """Ask all questions, each of a page as it opens."""
     plain: list[Callable[[Page, Report], None]] = [
@@ -422,6 +547,16 @@ def ask(report: Report, folder: Path) -> None:
         how_long_one_job_waited_in_each_run,
         utilisation_and_queue_of_a_month,
         how_sure_a_users_change_is,
+        who_uses_most_in_a_month,
+        jobs_of_each_size_in_a_week,
+        whose_job_waits_longest,
+        large_jobs_alone,
+        a_users_jobs_of_a_month,
+        which_run_has_the_lowest_99_percent_wait,
+        how_far_each_run_is_from_another,
+        the_95_percent_wait,
+        the_command_that_makes_a_run_again,
+        the_longest_queue_of_a_day,
     ]
     pictured: list[Callable[[Page, Report, Path], None]] = [a_link_shows_the_same, the_picture_for_a_paper]
     for question in plain:

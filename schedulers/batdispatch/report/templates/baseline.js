@@ -4,11 +4,11 @@
   const digits = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
   const valueOf = (cell) => (cell.dataset.value === "" ? null : Number(cell.dataset.value));
 
-  /** Return what lies between two values, in the unit of their row if it has one, and their ratio: "+1.2, ×1.5". */
+  /** Return what lies between two values, in the unit of their row if it has one, and their ratio: "+1.2, 1.5 ×". */
   function difference(value, base, scale) {
     const by = value - base;
     const parts = scale ? [(by < 0 ? MINUS : "+") + digits(Math.abs(by) / scale)] : [];
-    if (base > 0 && value >= 0) parts.push(TIMES + digits(value / base));
+    if (base > 0 && value >= 0) parts.push(digits(value / base) + SPACE + TIMES);
     return parts.join(`,${SPACE}`);
   }
 

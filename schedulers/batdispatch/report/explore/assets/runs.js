@@ -20,7 +20,7 @@ export function tellOfRuns(explorer) {
     });
     const cells = Array.from({ length: burnt ? 7 : 6 }, () => make("td"));
     const boxes = table.runs.length > 1 ? [box] : [];
-    element("runs").append(make("tr", [make("th", make("label", [...boxes, key(run), run.label]), { scope: "row", class: "name" }), ...cells]));
+    element("runs").append(make("tr", [make("th", make("label", [...boxes, key(run), make("span", run.label)]), { scope: "row", class: "name" }), ...cells]));
     return { box, cells };
   });
   element("runs-all").addEventListener("click", () => explorer.showRuns(table.runs));
