@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from batdispatch.audit.case import Case
 from batdispatch.audit.findings import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME, part
 from batdispatch.audit.hosts import Floats
+from batdispatch.audit.power_states import given_series, joules_by_state
 from batdispatch.audit.request import holdings
-from batdispatch.audit.rules.power import joules_by_state
-from batdispatch.audit.series import steps_of
 
 Value = float | int | None
 #: Threshold of the bounded slowdown, s.
@@ -138,8 +137,7 @@ def _price_and_cap(case: Case, rows: list[tuple[float, float]]) -> dict[str, Val
     stated = {name: str(options.get(name, "none")) for name in ("price", "cap")}
     if str(case.said.get("dispatcher")).partition("[")[0] != "powered" or stated == {"price": "none", "cap": "none"}:
         return {}
-    origin = str(options.get("origin", ""))
-    series = {name: steps_of(text, origin, case.folder) for name, text in stated.items() if text != "none"}
+    series = {name: given_series(case, text) for name, text in stated.items() if text != "none"}
     if None in series.values():
         return {}
     found: dict[str, Value] = dict.fromkeys(("energy_cost", "time_above_cap"))

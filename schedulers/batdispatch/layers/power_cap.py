@@ -88,7 +88,7 @@ class PowerCap:
         Raises:
             InputError: as `begin`.
         """
-        peak = sum(power.watts(power.usual, 1.0) for power in machine.powers)
+        peak = sum(power.most for power in machine.powers)
         unit = peak / 100 if self._name.endswith("%") else 1.0
         # What is exact in mW stays so.
         values = [math.floor(min(round(value * unit * _MILLI, 6), _LARGEST)) for value in self._given.values]

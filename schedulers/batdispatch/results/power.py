@@ -37,7 +37,7 @@ class RunPower:
             InputError: consumed_energy.csv or pstate_changes.csv is malformed.
         """
         self._sums: Mapping[str, Any] = {}
-        self._said, self._split = said, None
+        self._series, self._split = series_of(said, machine), None
         if folder is None or not (folder / FILE).is_file() or not (folder / "schedule.csv").is_file():
             return
         self._sums = read_schedule(folder / "schedule.csv")
@@ -78,29 +78,45 @@ class RunPower:
 
     def _of(self, rows: Floats) -> dict[str, float]:
         peak, most = _watts(rows)
-        return {"peak": peak, "p95": most, **_against_series(rows, self._said)}
+        return {"peak": peak, "p95": most, **_against_series(rows, self._series)}
 
 
-def _against_series(rows: Floats, said: Mapping[str, Any]) -> dict[str, float]:
-    """Return what `RunPower` tells of price and cap, given the moments and joules of consumed_energy.csv."""
+def series_of(said: Mapping[str, Any], machine: Machine | None) -> dict[str, Series]:
+    """Return the price and the cap, in watts, that `powered` was given, as far as they are known by now.
+
+    Args:
+        said: what result.json says.
+        machine: of the run, of which a cap may be a share; None: it is not at hand.
+    """
     options = said.get("options")
     if str(said.get("dispatcher")).partition("[")[0] != "powered" or not isinstance(options, Mapping):
         return {}
-    given = {name: str(options.get(name, "none")) for name in ("price", "cap")}
-    files = [(text, name == "price") for name, text in given.items() if text != "none" and not _is_number(text)]
+    given = {name: text for name in ("price", "cap") if (text := str(options.get(name, "none"))) != "none"}
+    cap = given.get("cap", "")
+    if _is_number(cap.removesuffix("%")):
+        del given["cap"]
     try:
-        series = read_series(files, str(options.get("origin", "")))
+        files = [(text, name == "price") for name, text in given.items()]
+        found = dict(zip(given, read_series(files, str(options.get("origin", ""))), strict=True))
     except InputError:
         return {}
+    if cap.endswith("%") and machine is not None:
+        found["cap"] = Series.constant(float(cap[:-1]) / 100 * sum(power.most for power in machine.powers))
+    elif _is_number(cap):
+        found["cap"] = Series.constant(float(cap))
+    return found
+
+
+def _against_series(rows: Floats, series: Mapping[str, Series]) -> dict[str, float]:
+    """Return what `RunPower` tells of price and cap, given the moments and joules of consumed_energy.csv."""
     found = {}
     begins, seconds, watts = rows[0][:-1].tolist(), np.diff(rows[0]), np.diff(rows[1]) / np.diff(rows[0])
     ends = rows[0][1:].tolist()
-    if given["price"] != "none":
-        price = series.pop(0)
+    price, cap = series.get("price"), series.get("cap")
+    if price is not None:
         paid = [price.integral(begin, end) for begin, end in zip(begins, ends, strict=True)]
         found["cost"] = float((watts * np.array(paid)).sum()) / 3.6e6
-    if given["cap"] != "none":
-        cap = series[0] if series else Series.constant(float(given["cap"]))
+    if cap is not None:
         most = np.array([cap.least(begin, math.nextafter(end, 0)) for begin, end in zip(begins, ends, strict=True)])
         # If no job ran, there is no time to share.
         found["above"] = float(seconds[watts > most * _ABOVE].sum() / seconds.sum()) if len(seconds) else math.nan

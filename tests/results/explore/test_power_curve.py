@@ -1,5 +1,6 @@
 """The curve of power in the explorer: between any two moments its mean is what the run's file says that hosts burnt."""
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,66 @@ def test_what_is_left_out_changes_no_mean_power(runs: list[Run], pages: int) -> 
 
 def test_a_run_without_energy_has_no_columns(runs: list[Run]) -> None:
     assert [*power_columns(runs[0], milliseconds, 1)] == []
+
+
+def unfolded(values: Whole) -> list[int]:
+    return [n // 2 if n % 2 == 0 else -(n + 1) // 2 for n in map(int, values)]
+
+
+@needs_browser
+@pytest.mark.usefixtures("unillustrated")
+def test_a_cap_and_a_price_are_drawn_beneath_the_power(runs: list[Run], tmp_path: Path) -> None:
+    # The page is made from another folder than the runs were, with the series in the folder above them.
+    (tmp_path / "grid.csv").write_text("time,price,watts\n0,0.25,5000\n600,0.4,6000\n1200,0.1,5500\n")
+    inputs = (
+        "--platform",
+        runs[0].folder.parent / "p.xml",
+        "--workload",
+        EXAMPLES / "demo64.json",
+        "--energy",
+        "exact",
+    )
+    with contextlib.chdir(tmp_path):
+        for name, options in (
+            ("file", "cap=grid.csv:watts,price=grid.csv:price"),
+            ("share", "cap=90%"),
+            ("watts", "cap=5200"),
+        ):
+            done = call("run", *inputs, "--dispatcher", f"powered[{options}]", "--out", Path("runs") / name)
+            assert done.status == 0, done.output
+    powered = read_runs([tmp_path / "runs" / name for name in ("file", "share", "watts")])
+    columns = [dict(power_columns(run, milliseconds, 1)) for run in powered]
+    assert [(*np.cumsum(unfolded(each["cap_step"])[:-1]) / 1e6,) for each in columns] == [
+        (5000, 6000, 5500),
+        (pytest.approx(0.9 * 64 * 100),),
+        (5200,),
+    ]
+    assert (np.cumsum(unfolded(columns[0]["price_step"])[:-1]) / 1e6).tolist() == [0.25, 0.4, 0.1]
+    assert np.cumsum(columns[0]["cap_at"])[:3].tolist() == [0, 600_000, 1_200_000]
+    assert "price_at" not in columns[1]
+    told = browse(
+        render(powered, explain=False),
+        """
+        await until(() => window.explorer?.layout?.width);
+        const { table, view } = window.explorer;
+        const read = (name, run) => {
+          const curve = window.explorer.curve(name);
+          const level = window.explorer.level(curve, table.runs[run]);
+          const scale = curve.scale(table, table.runs[run]);
+          return level?.means(view.from, view.to, 2).map((value) => value * scale) ?? null;
+        };
+        const boxes = [...document.querySelectorAll(".curve")];
+        const captions = boxes.map((box) => box.parentElement.querySelector("strong").textContent);
+        const [caps, prices] = ["cap", "price"].map((name) => [0, 1, 2].map((run) => read(name, run)));
+        return { caps, prices, captions };
+        """,
+        tmp_path,
+    )
+    beneath = told["captions"].index("Power")
+    assert told["captions"][beneath : beneath + 3] == ["Power", "Cap", "Price"]
+    assert told["caps"][2][0] == pytest.approx(5200)
+    assert 5000 < told["caps"][0][0] < 6000
+    assert told["prices"][1:] == [None, None]
 
 
 @needs_browser

@@ -91,6 +91,11 @@ class HostPower(msgspec.Struct, frozen=True, dict=True):
             return full
         return epsilon + min(load, 1.0) * (full - epsilon) if load > 0 else idle
 
+    @property
+    def most(self) -> float:
+        """What it burns at most in its usual state, in watts."""
+        return self.watts(self.usual, 1.0)
+
     def switch_watts(self, virtual: int) -> float:
         """Return what it burns while it goes through a virtual state, with one core busy."""
         return self.watts(virtual, 1 / self.cores)

@@ -1,4 +1,4 @@
-"""What all hosts of a run burnt over time, as columns for a page; ``assets/curves/power.js`` reads them.
+"""What all hosts of a run burnt over time, its cap and its price, as columns for a page; ``assets/curves`` reads them.
 
 Where there are more rows than a page can hold, only some are there: the mean power between them stays what it was.
 """
@@ -9,12 +9,20 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from batdispatch.core.errors import InputError
+from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.series import files_at
 from batdispatch.report.explore.decision_columns import MOST_OF_A_PAGE, MOST_OF_A_RUN
 from batdispatch.report.explore.streams import Whole, fold_signs, steps
 from batdispatch.results.columns import Floats
-from batdispatch.results.power import read_joules
+from batdispatch.results.origins import find_origins, find_series
+from batdispatch.results.power import read_joules, series_of
 from batdispatch.results.power_split import FILE
 from batdispatch.results.runs import Run
+
+#: Steps of a watt, or of a unit of a price, that are told, and the largest value.
+_PART, _LARGEST = 1e6, 1e9
 
 
 def power_columns(run: Run, moments: Callable[[Floats], Whole], runs: int) -> Iterable[tuple[str, Whole]]:
@@ -39,3 +47,26 @@ def power_columns(run: Run, moments: Callable[[Floats], Whole], runs: int) -> It
     watts = np.rint(np.diff(joules[rows]) / np.diff(time[rows])).astype(np.int64)
     yield "power_at", steps(moments(time[rows]).clip(0))
     yield "power_step", fold_signs(np.diff(np.concatenate([[0], watts, [0]])))
+    yield from _series_columns(run, moments, float(time[-1]))
+
+
+def _series_columns(run: Run, moments: Callable[[Floats], Whole], end: float) -> Iterable[tuple[str, Whole]]:
+    """Yield when the price and the cap change that the run was given, and by how many millionths."""
+    there = find_series(run.folder, run.result.input_digests)
+    options = run.result.options
+    machine = _machine(run) if str(options.get("cap", "")).endswith("%") else None
+    with files_at({name: path for name, path in there.items() if path is not None}):
+        series = series_of({"dispatcher": run.result.dispatcher, "options": options}, machine)
+    for name, each in series.items():
+        times = [0.0, *each.moments(0.0, end)]
+        values = np.rint(np.clip([each.at(time) for time in times], 0, _LARGEST) * _PART).astype(np.int64)
+        yield f"{name}_at", steps(moments(np.array([*times, end])).clip(0))
+        yield f"{name}_step", fold_signs(np.diff(np.concatenate([[0], values, [0]])))
+
+
+def _machine(run: Run) -> Machine | None:
+    path = find_origins(run.folder, run.result).platform
+    try:
+        return None if path is None else read_platform(path, master=run.result.platform.master).machine
+    except InputError:
+        return None

@@ -1,0 +1,30 @@
+// What a run was given as a series over time: a cap on power, and what a kilowatt-hour costs.
+
+import { unfold } from "../decode.js";
+import { addUp } from "../numbers.js";
+import { number } from "../words.js";
+import { Level } from "./level.js";
+import { power } from "./power.js";
+
+/** Parts of a unit that columns count. */
+const PART = 1e6;
+
+function series(name, title, about, format) {
+  const has = (run) => Boolean(run.columns[`${name}_at`]);
+  return {
+    name,
+    title,
+    about: () => about,
+    applies: (table) => table.runs.some(has),
+    level(_, run) {
+      if (!has(run)) return null;
+      return new Level(addUp(Float64Array.from(run.columns[`${name}_at`])), Array.from(run.columns[`${name}_step`], unfold), [], []);
+    },
+    scale: () => 1 / PART,
+    range: () => null,
+    format,
+  };
+}
+
+export const cap = series("cap", "Cap", "on the power of all hosts", power.format);
+export const price = series("price", "Price", "of a kilowatt-hour, in money, carbon or water", number);
