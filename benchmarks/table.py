@@ -16,7 +16,7 @@ their turn, so that a busy hour slows them all. What is not there is called abse
   by ``--hpcopt`` or on the path. It reads JSON, counts processors, takes real run times for limits, and writes means.
 
 ``--growth`` draws jobs of distinct sizes at load 0.9 on 16,384 hosts instead, and prints what easy takes for each
-number of them and the exponent from one to the next.
+number of them, in a kernel and in Python, and the exponent from one to the next.
 """
 
 from __future__ import annotations
@@ -245,19 +245,20 @@ def measured(listed: Iterable[Case], rounds: int) -> None:
 
 
 def growth(sizes: list[int], rounds: int, folder: Path) -> None:
-    """Print what easy takes for numbers of jobs, and the exponents."""
-    print("| jobs | least, CPU-s | exponent | peak, MB |\n|---:|---:|---:|---:|")
-    before: tuple[int, float] | None = None
+    """Print what easy takes for numbers of jobs, in a kernel and in Python, and the exponents."""
+    print("| jobs | program | least, CPU-s | exponent | peak, MB |\n|---:|---|---:|---:|---:|")
+    before: dict[str, tuple[int, float]] = {}
     for count in sizes:
         site = site_of(f"jobs{count}", drawn(count, 16_384, 0.9), 16_384, folder)
-        words = ["run", "--platform", str(site.platform), "--workload", str(site.workload), "--dispatcher", "easy"]
-        program = ours([*words, "--no-record"], folder, None)["ours"]
-        assert program is not None
-        taken = [program() for _ in range(rounds)]
-        seconds = min(each.cpu for each in taken)
-        exponent = "" if before is None else f"{math.log(seconds / before[1]) / math.log(count / before[0]):.2f}"
-        print(f"| {count:,} | {seconds:.2f} | {exponent} | {max(each.memory for each in taken):,.0f} |", flush=True)
-        before = count, seconds
+        for name, program in ours(["run", *site.words, "--dispatcher", "easy", "--no-record"], folder, None).items():
+            assert program is not None
+            taken = [program() for _ in range(rounds)]
+            seconds = min(each.cpu for each in taken)
+            last, least = before.get(name, (count, seconds))
+            exponent = f"{math.log(seconds / least) / math.log(count / last):.2f}" if last < count else ""
+            peak = max(each.memory for each in taken)
+            print(f"| {count:,} | {name} | {seconds:.2f} | {exponent} | {peak:,.0f} |", flush=True)
+            before[name] = count, seconds
 
 
 def main() -> None:
