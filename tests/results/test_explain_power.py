@@ -1,6 +1,8 @@
 """explain-wait of jobs that wait for power, or for a cheaper hour."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
@@ -8,10 +10,12 @@ from command_line import call
 from recorded_energy import ENERGY
 from workloads_of_cases import write_workload
 
+JOBS = [{"id": str(n), "subtime": n, "walltime": 100, "res": 2, "profile": "p"} for n in range(3)]
 
-def explained(folder: Path, options: str, job: str) -> str:
-    jobs = [{"id": str(n), "subtime": n, "walltime": 100, "res": 2, "profile": "p"} for n in range(3)]
-    workload = write_workload(folder / "w.json", jobs, {"p": {"type": "delay", "delay": 100}}, 8)
+
+def explained(folder: Path, options: str, job: str, jobs: Sequence[dict[str, Any]] = JOBS) -> str:
+    profiles = {"p": {"type": "delay", "delay": 100}, "q": {"type": "delay", "delay": 10}}
+    workload = write_workload(folder / "w.json", [*jobs], profiles, 8)
     platform = ENERGY / "platforms" / "homo8.xml"
     spec = RunSpec(platform=str(platform), workload=str(workload), dispatcher=f"powered[dispatcher=easy,{options}]")
     execute(spec, folder / "run")
@@ -30,3 +34,14 @@ def test_a_job_that_waits_for_a_cheaper_hour(tmp_path: Path) -> None:
     said = explained(tmp_path, f"price={tmp_path / 'price.csv'}:price,slack=600", "1")
     assert "it was kept back for a cheaper hour" in said
     assert "until 500 s" in said
+
+
+def test_hosts_that_wake_up_for_a_planned_start_are_not_taken_for_those_of_a_job(tmp_path: Path) -> None:
+    """When job 0 ends, job 1 has host 0 for 10 s, and hosts 1 to 7 wake up for job 2, which takes host 0 after it."""
+    jobs = [
+        {"id": "0", "subtime": 0, "walltime": 30, "res": 1, "profile": "p"},
+        {"id": "1", "subtime": 30, "walltime": 10, "res": 1, "profile": "q"},
+        {"id": "2", "subtime": 30, "walltime": 100, "res": 8, "profile": "q"},
+    ]
+    said = explained(tmp_path, "sleep=idle,after=5", "2", jobs)
+    assert "waited 20 s, started at 50 on" in said

@@ -2,7 +2,8 @@
 
 Until then the job neither waits for hosts nor runs, and others cannot have its hosts. A recording does not say for whom
 a host is woken. So a start is taken for decided when the first of those of its hosts was told to wake up that were
-awake in the message of the start, if at that time all of its hosts are free.
+awake in the message of the start, if at that time all of its hosts are free, and no other job starts there since:
+hosts may wake up for a planned start.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ def early_starts(path: Path) -> dict[int, list[d.Execute]]:
     found: dict[int, list[d.Execute]] = {}
     woken: dict[int, int] = {}
     awake: dict[int, int] = {}
+    #: Host -> the line of the last start there.
+    started: dict[int, int] = {}
     for exchange, message, reply in read_exchanges(path, protocol("4"), partial=True):
         for event in () if message is None else message.events:
             if isinstance(event, e.ResourceStateChanged):
@@ -42,9 +45,11 @@ def early_starts(path: Path) -> dict[int, list[d.Execute]]:
             if isinstance(decision, d.SetResourceState):
                 woken.update(dict.fromkeys(decision.hosts.ids, exchange.line))
             elif isinstance(decision, d.Execute):
-                lines = [woken[host] for host in decision.allocation.ids if awake.get(host) == exchange.line]
-                if lines:
+                hosts = decision.allocation.ids
+                lines = [woken[host] for host in hosts if awake.get(host) == exchange.line]
+                if lines and all(started.get(host, -1) < min(lines) for host in hosts):
                     found.setdefault(min(lines), []).append(decision)
+                started.update(dict.fromkeys(hosts, exchange.line))
     return found
 
 
