@@ -34,7 +34,8 @@ def columns(row: Mapping[str, Any], run: Path) -> dict[str, float]:
 
     That is for hosts that burn `_BUSY` more with a job. The least lets each job start at its best moment within a day
     of its submission, on a machine of its own; ``reached`` is the share of that saving which was reached. ``hours`` is
-    the mean wait, ``kwh`` the energy of all hosts, and ``switches`` how often one was told to sleep or to wake up.
+    the mean wait, ``turnaround`` the mean time from submission to end in hours, both of logical jobs, ``kwh`` the
+    energy of all hosts, and ``switches`` how often one was told to sleep or to wake up.
     """
     jobs, carbon = read_columns(run / "jobs.csv"), read_series([(str(FOLDER / "carbon.csv"), True)])[0]
     ran, sums = jobs.ran, _sums(run)
@@ -47,10 +48,20 @@ def columns(row: Mapping[str, Any], run: Path) -> dict[str, float]:
         "carbon": spent / at_once,
         "bound": least / at_once,
         "reached": (at_once - spent) / (at_once - least),
-        "hours": float((begin - came).mean()) / 3600,
+        **_times(jobs.job_id[ran], came, begin, begin + length),
         "kwh": float(sums["consumed_joules"]) / _JOULES,
         "switches": float(sums["nb_machine_switches"]),
     }
+
+
+def _times(
+    names: NDArray[np.str_], came: NDArray[np.float64], begin: NDArray[np.float64], end: NDArray[np.float64]
+) -> dict[str, float]:
+    """Return mean wait and turnaround of logical jobs, in hours; the later segments of one are called ``first~2``."""
+    rows = pd.DataFrame({"came": came, "begin": begin, "end": end}).groupby([str(name).split("~")[0] for name in names])
+    first = rows["came"].min()
+    waits, turnarounds = rows["begin"].min() - first, rows["end"].max() - first
+    return {"hours": float(waits.mean()) / 3600, "turnaround": float(turnarounds.mean()) / 3600}
 
 
 def _sums(run: Path) -> dict[str, str]:
@@ -106,6 +117,18 @@ def _inside(name: str) -> str:
     return match[1] if (match := re.search(r"dispatcher=(\w+)", name)) else name
 
 
+def speeds_table(rows: pd.DataFrame) -> str:
+    """Return wait, turnaround and energy where jobs may run more slowly, over those where they may only wait."""
+    lines = []
+    for name, runs in rows[rows["dispatcher"].str.contains("states=lower")].groupby("dispatcher", sort=False):
+        base = rows[rows["dispatcher"] == str(name).replace(",states=lower", "")]
+        ratios = [runs[each].to_numpy(float) / base[each].to_numpy(float) for each in ("hours", "turnaround", "kwh")]
+        rejected = [_cell(each["nb_jobs_rejected"], 0) for each in (base, runs)]
+        lines.append([f"`{name}`", *(interval(each.tolist(), 2) for each in ratios), *rejected])
+    names = ["dispatcher", "wait", "time from submission to end", "energy", "rejected without", "rejected with"]
+    return table(names, lines)
+
+
 def carbon_table(rows: pd.DataFrame) -> str:
     """Return carbon over that of starts at once, and the bound, for each dispatcher."""
     lines = [
@@ -140,6 +163,8 @@ def batsched_table(rows: pd.DataFrame) -> str:
 SECTIONS = {
     "caps": (("caps",), partial(ratio_table, column="hours")),
     "caps-hpc2n": (("caps of HPC2N",), partial(ratio_table, column="hours")),
+    "speeds": (("speeds",), speeds_table),
+    "speeds-hpc2n": (("speeds of HPC2N",), speeds_table),
     "carbon": (("carbon",), carbon_table),
     "boots": (("boots",), boots_table),
     "batsched": (("batsched",), batsched_table),

@@ -29,6 +29,20 @@ def test_waits_under_a_cap_stand_over_those_of_the_dispatcher_inside() -> None:
     assert found.splitlines()[-1] == "| `powered[dispatcher=easy,cap=60%]` | 4.50 ± 19.06 | 1.50 ± 0.00 | 3 ± 0 |"
 
 
+def test_slower_jobs_stand_over_those_that_only_wait() -> None:
+    waiting, slower = "powered[dispatcher=easy,cap=60%]", "powered[dispatcher=easy,cap=60%,states=lower]"
+    made = rows((waiting, "a", 2.0, 9.0), (slower, "a", 1.0, 6.0))
+    made["turnaround"] = [8.0, 16.0, 12.0, 24.0]
+    cells = [cell.strip() for cell in show.speeds_table(made).splitlines()[-1].split("|")[1:-1]]
+    assert cells == [f"`{slower}`", "0.50 ± 0.00", "1.50 ± 0.00", "0.67 ± 0.00", "3 ± 0", "3 ± 0"]
+
+
+def test_a_job_in_two_segments_is_one() -> None:
+    names, came = np.array(["1", "2", "1~2"]), np.array([0.0, 0.0, 3600.0])
+    times = show._times(names, came, came + 3600.0, np.array([3600.0, 7200.0, 10_800.0]))
+    assert times == {"hours": 1.0, "turnaround": 2.5}
+
+
 def test_each_platform_is_compared_with_easy_there() -> None:
     sleeping = "powered[dispatcher=easy,sleep=idle]"
     made = rows(

@@ -1,0 +1,49 @@
+"""The rules of the page on power, each written by a stranger, decide in runs."""
+
+from pathlib import Path
+
+import pytest
+
+from batdispatch.core.line.decisions import SetResourceState
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.engines.records import EngineOptions
+from manual import ROOT, blocks
+from simulating import Result, Task, simulate
+
+HOUR = 3600.0
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    path = tmp_path / "my.py"
+    path.write_text("\n\n".join(block for block in blocks(ROOT / "docs/power.md", "python") if "--8<--" not in block))
+    return path
+
+
+def run(options: str, *tasks: Task) -> Result:
+    properties = {"wattage_per_state": "100:110:200,10:10,120:120,140:140", "sleep_pstates": "1:2:3"}
+    host = Host(id=0, name="h", properties=properties, speed=1e9, speeds=(1e9, 1.0, 1.0, 1.0))
+    return simulate(Machine([host]), tasks, f"powered[{options}]", engine=EngineOptions(energy="exact"))
+
+
+def test_a_sleep_rule_of_ones_own(rules: Path) -> None:
+    """The simulation begins at midnight: the host sleeps at once, and wakes for the jobs of 5 and 12 o'clock alone."""
+    tasks = [Task("1", 5 * HOUR, 1, 60.0, 60.0), Task("2", 12 * HOUR, 1, 60.0, 60.0), Task("3", 13 * HOUR, 1, 1.0, 1.0)]
+    result = run(f"sleep={rules}:AtNight,after=300", *tasks)
+    states = [
+        (decision.time, decision.state)
+        for _, reply in result.exchanges
+        for decision in reply.decisions
+        if isinstance(decision, SetResourceState)
+    ]
+    woken = 5 * HOUR + 1
+    assert states == [(300.0, "1"), (5 * HOUR, "0"), (woken + 60 + 300, "1"), (12 * HOUR, "0")]
+
+
+def test_a_start_rule_of_ones_own(rules: Path, tmp_path: Path) -> None:
+    """Day 0 is a Monday: a job of two days waits until Saturday if it may."""
+    price = tmp_path / "price.csv"
+    price.write_text("time,price\n0,1\n86400,2\n")
+    long = Task("1", HOUR, 1, 60.0, 48 * HOUR, extra={"may": 7 * 24 * HOUR})
+    result = run(f"price={price},start={rules}:Weekend,slack=may", long, Task("2", HOUR, 1, 60.0, 60.0))
+    assert result.starts() == {"2": HOUR, "1": 5 * 24 * HOUR}
