@@ -62,7 +62,7 @@ lint: setup
 	@$(BIN)/lint-imports --no-cache --no-logo
 
 docs: setup
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo site/index.html
 
 serve-docs: setup
