@@ -95,6 +95,32 @@ def test_cost_and_time_above_a_cap_by_hand(tmp_path: Path) -> None:
         assert name in call("check", run).output
 
 
+def test_carbon_is_told_beside_the_price_and_decides_nothing(tmp_path: Path) -> None:
+    # 200 W in all until the end, of 118 s, as above.
+    (tmp_path / "grid.csv").write_text("time,price,carbon\n0,3600,7200\n50,7200,3600\n100,10800,0\n")
+    runs = [
+        simulated(tmp_path, f"powered[dispatcher=easy{more}]", PLATFORM, JOBS, delays(10), out=name, energy="exact")
+        for name, more in (
+            ("alone", ""),
+            ("carbon", f",carbon={tmp_path / 'grid.csv'}:carbon"),
+            ("both", f",price={tmp_path / 'grid.csv'},carbon={tmp_path / 'grid.csv'}:carbon"),
+        )
+    ]
+    found = [metrics(run) for run in runs]
+    end = found[0]["makespan"]
+    assert "energy_carbon" not in found[0]
+    assert [each["energy_carbon"] for each in found[1:]] == pytest.approx(2 * [200 * (50 * 2 + 50 * 1) / 1000])
+    assert found[1]["energy_cost"] is None
+    assert found[2]["energy_cost"] == pytest.approx(200 * (50 * 1 + 50 * 2 + (end - 100) * 3) / 1000)
+    for run in runs:
+        assert "no violation" in call("check", run).output
+        assert (run / "jobs.csv").read_bytes() == (runs[0] / "jobs.csv").read_bytes()
+    said = json.loads((runs[2] / "result.json").read_text())
+    said["metrics"]["energy_carbon"] *= 1.01
+    (runs[2] / "result.json").write_text(json.dumps(said))
+    assert "energy_carbon" in call("check", runs[2]).output
+
+
 def test_a_run_whose_jobs_are_all_rejected_cost_nothing_and_had_no_time_above_a_cap(tmp_path: Path) -> None:
     (tmp_path / "price.csv").write_text("time,price\n0,3600\n")
     for option in (f"price={tmp_path / 'price.csv'}", "cap=600", f"price={tmp_path / 'price.csv'},cap=600"):

@@ -132,26 +132,29 @@ def _power(case: Case, window: float) -> dict[str, Value]:
 
 
 def _price_and_cap(case: Case, rows: list[tuple[float, float]]) -> dict[str, Value]:
-    """Return what energy cost, and how long hosts were above the cap; nothing, if no series at hand says that."""
+    """Return what energy cost and emitted, and the time above the cap; nothing, if no series at hand says it."""
     options = part(case.said, "options")
-    stated = {name: str(options.get(name, "none")) for name in ("price", "cap")}
-    if str(case.said.get("dispatcher")).partition("[")[0] != "powered" or stated == {"price": "none", "cap": "none"}:
+    stated = {name: str(options.get(name, "none")) for name in ("price", "cap", "carbon")}
+    if str(case.said.get("dispatcher")).partition("[")[0] != "powered" or {*stated.values()} == {"none"}:
         return {}
     series = {name: given_series(case, text) for name, text in stated.items() if text != "none"}
     if None in series.values():
         return {}
-    found: dict[str, Value] = dict.fromkeys(("energy_cost", "time_above_cap"))
-    cost = above = whole = 0.0
+    found: dict[str, Value] = dict.fromkeys(("energy_cost", "energy_carbon", "time_above_cap"))
+    cost = carbon = above = whole = 0.0
     for (begin, before), (end, after) in pairwise(rows):
         if end <= begin:
             continue
         watts = (after - before) / (end - begin)
         whole += end - begin
         cost += sum(watts * value * length for value, length in _held(series.get("price") or [], begin, end))
+        carbon += sum(watts * value * length for value, length in _held(series.get("carbon") or [], begin, end))
         most = [value for value, _ in _held(series.get("cap") or [], begin, end)]
         above += end - begin if most and watts > min(most) * (1 + 1e-6) else 0.0
     if "price" in series:
         found["energy_cost"] = cost / 3.6e6
+    if "carbon" in series:
+        found["energy_carbon"] = carbon / 3.6e6
     if "cap" in series and whole:
         found["time_above_cap"] = 100 * above / whole
     return found

@@ -41,6 +41,7 @@ SHOWN_METRICS = (
     "time_asleep",
     "switches_per_host_day",
     "energy_cost",
+    "energy_carbon",
     "time_above_cap",
     "decisions_seconds_p99",
 )

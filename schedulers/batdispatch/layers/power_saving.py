@@ -81,6 +81,8 @@ class PowerSavingOptions(Options, frozen=True, kw_only=True):
         from starting, it starts with its hosts in a slower power state, and its walltime becomes longer by as much.
     price: Keep jobs back by this series of what a kilowatt-hour costs, in money, carbon or water (`FILE` or
         `FILE:COLUMN`). `none` (the default): there is no price.
+    carbon: Tell what all energy emits by this series of carbon per kilowatt-hour (`FILE` or `FILE:COLUMN`). Nothing is
+        decided by it. `none` (the default): it is not told.
     start: Keep jobs back by this rule (`batdispatch list starts`). It needs a price.
     slack: Keep a job back for at most this many seconds, or as many as the field of this name says.
     prediction: Expect jobs to run as long as this method says (`batdispatch list predictions`), to see what they pay.
@@ -96,6 +98,7 @@ class PowerSavingOptions(Options, frozen=True, kw_only=True):
     watts: str = ""
     states: Literal["usual", "lower"] = "usual"
     price: str = "none"
+    carbon: str = "none"
     start: str = "cheapest"
     slack: str = "0"
     prediction: str = "requested"
@@ -151,7 +154,7 @@ class PowerSaving(Layer):
                 f"dispatcher powered: found cap={self.options.cap} around {self.options.dispatcher}, which sets power "
                 "states by itself, expected a dispatcher that does not"
             )
-        vars(self)["needs_energy"] = self._on or self.inner.needs_energy
+        vars(self)["needs_energy"] = self._on or self.options.carbon != "none" or self.inner.needs_energy
         if self._slow is not None:
             vars(self)["registers_jobs"] = vars(self)["reuses_profiles"] = True
         #: Whether something has happened since the last decision that may concern the dispatcher inside.
@@ -180,12 +183,14 @@ class PowerSaving(Layer):
         files = [
             *([(options.price, True)] if options.price != "none" else ()),
             *([(options.cap, False)] if options.cap != "none" and watts is None else ()),
+            # It decides nothing, but a run whose metrics could not be told had better not begin.
+            *([(options.carbon, True)] if options.carbon != "none" else ()),
         ]
         series = registry.load(FILES, "series", "reader of files")(files, options.origin) if files else []
         price = series.pop(0) if options.price != "none" else None
         if options.cap == "none":
             return price, None
-        cap = series[0] if series else Series.constant(watts or 0.0)
+        cap = series[0] if watts is None else Series.constant(watts)
         return price, PowerCap(cap, options.watts, options.cap, slows=options.states == "lower")
 
     def _make_slow(self) -> SlowJobs | None:

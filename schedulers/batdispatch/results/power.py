@@ -50,7 +50,7 @@ class RunPower:
         The keys are ``joules`` from the first submission to the last end, ``joules_of_jobs``, the ``peak`` and ``p95``
         of the watts, ``switches`` of hosts, and ``seconds_asleep``, summed over the hosts. With the machine there are
         the joules of hosts that were ``asleep`` and that were ``switching``. Under `powered` with a price there is the
-        ``cost``, and with a cap the share of time ``above`` it, if their series are at hand.
+        ``cost``, with carbon the ``carbon``, and with a cap the share of time ``above`` it, if the series are at hand.
         """
         stated = {"joules": "consumed_joules", "switches": "nb_machine_switches", "seconds_asleep": "time_sleeping"}
         found = {key: value for key, name in stated.items() if isinstance(value := self._sums.get(name), float)}
@@ -82,7 +82,7 @@ class RunPower:
 
 
 def series_of(said: Mapping[str, Any], machine: Machine | None) -> dict[str, Series]:
-    """Return the price and the cap, in watts, that `powered` was given, as far as they are known by now.
+    """Return the price, the cap, in watts, and the carbon that `powered` was given, as far as they are known by now.
 
     Args:
         said: what result.json says.
@@ -91,12 +91,12 @@ def series_of(said: Mapping[str, Any], machine: Machine | None) -> dict[str, Ser
     options = said.get("options")
     if str(said.get("dispatcher")).partition("[")[0] != "powered" or not isinstance(options, Mapping):
         return {}
-    given = {name: text for name in ("price", "cap") if (text := str(options.get(name, "none"))) != "none"}
+    given = {name: text for name in ("price", "cap", "carbon") if (text := str(options.get(name, "none"))) != "none"}
     cap = given.get("cap", "")
     if _is_number(cap.removesuffix("%")):
         del given["cap"]
     try:
-        files = [(text, name == "price") for name, text in given.items()]
+        files = [(text, name != "cap") for name, text in given.items()]
         found = dict(zip(given, read_series(files, str(options.get("origin", ""))), strict=True))
     except InputError:
         return {}
@@ -108,14 +108,15 @@ def series_of(said: Mapping[str, Any], machine: Machine | None) -> dict[str, Ser
 
 
 def _against_series(rows: Floats, series: Mapping[str, Series]) -> dict[str, float]:
-    """Return what `RunPower` tells of price and cap, given the moments and joules of consumed_energy.csv."""
+    """Return what `RunPower` tells of price, carbon and cap, by the moments and joules of consumed_energy.csv."""
     found = {}
     begins, seconds, watts = rows[0][:-1].tolist(), np.diff(rows[0]), np.diff(rows[1]) / np.diff(rows[0])
     ends = rows[0][1:].tolist()
-    price, cap = series.get("price"), series.get("cap")
-    if price is not None:
-        paid = [price.integral(begin, end) for begin, end in zip(begins, ends, strict=True)]
-        found["cost"] = float((watts * np.array(paid)).sum()) / 3.6e6
+    cap = series.get("cap")
+    for name, result in (("price", "cost"), ("carbon", "carbon")):
+        if name in series:
+            paid = [series[name].integral(begin, end) for begin, end in zip(begins, ends, strict=True)]
+            found[result] = float((watts * np.array(paid)).sum()) / 3.6e6
     if cap is not None:
         most = np.array([cap.least(begin, math.nextafter(end, 0)) for begin, end in zip(begins, ends, strict=True)])
         # If no job ran, there is no time to share.

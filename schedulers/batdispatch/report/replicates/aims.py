@@ -80,9 +80,10 @@ AIMS = (
     Aim(STARVATION.name, "starved jobs", "difference", goal=False, unit=("starved jobs", 1.0), digits=0),
     Aim("energy", "energy", goal=False),
     Aim("energy_cost", "cost of energy", goal=False),
+    Aim("energy_carbon", "carbon of energy", goal=False),
     Aim("utilisation", "utilisation", "difference", better="higher"),
 )
 #: What is drawn against what a user waits, where runs tell it.
-BURNT = ("energy", "energy_cost")
+BURNT = ("energy", "energy_cost", "energy_carbon")
 #: What tells of jobs that starve: a price in these is named even where it may be chance.
 LONG_WAITS = tuple(aim.metric for aim in AIMS[2:5])

@@ -116,7 +116,10 @@ def compute(sample: Sample) -> dict[str, Value]:
     Each named resource and licence has a metric ``utilisation_NAME``.
     """
     # Most runs count no energy, and say nothing of power.
-    unasked = {*([] if sample.power else [POWER]), *([] if {"cost", "above"} & {*sample.power} else [PRICE_AND_CAP])}
+    unasked = {
+        *([] if sample.power else [POWER]),
+        *([] if {"cost", "carbon", "above"} & {*sample.power} else [PRICE_AND_CAP]),
+    }
     asked = {name: found for name, found in METRICS.items() if found.group not in unasked}
     values = {name: found.compute(sample) for name, found in asked.items()}
     named = {**sample.totals, **sample.licences}
@@ -732,6 +735,15 @@ def energy_cost(sample: Sample) -> Value:
     consumed_energy.csv. Only under `powered` with a price.
     """
     return sample.power.get("cost")
+
+
+@metric("carbon of energy", better="lower", group=PRICE_AND_CAP)
+def energy_carbon(sample: Sample) -> Value:
+    """What the energy of all hosts emits, in the unit of the series `carbon` of `powered`.
+
+    As the energy cost, with that series in place of the price. Only under `powered` with `carbon`.
+    """
+    return sample.power.get("carbon")
 
 
 @metric("time above cap", unit="%", better="lower", group=PRICE_AND_CAP)

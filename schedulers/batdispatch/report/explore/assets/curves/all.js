@@ -6,7 +6,7 @@ import { meanWait } from "./mean-wait.js";
 import { gap } from "./plans.js";
 import { power } from "./power.js";
 import { queueLength } from "./queue-length.js";
-import { cap, price } from "./series.js";
+import { cap, carbon, price } from "./series.js";
 
 /**
  * A curve is a record of
@@ -19,4 +19,4 @@ import { cap, price } from "./series.js";
  * - scale(table, run): what the values are multiplied by; range(table): the ends of the vertical axis, null for those that the values have;
  * - format(value): a value as people read it; sparse: true, if values stand at moments, and nothing is known between them.
  */
-export const CURVES = [busyHosts, queueLength, power, cap, price, meanWait, decisionTime, slowestDecision, gap];
+export const CURVES = [busyHosts, queueLength, power, cap, price, carbon, meanWait, decisionTime, slowestDecision, gap];

@@ -27,4 +27,5 @@ function series(name, title, about, format) {
 }
 
 export const cap = series("cap", "Cap", "on the power of all hosts", power.format);
+export const carbon = series("carbon", "Carbon", "of a kilowatt-hour", number);
 export const price = series("price", "Price", "of a kilowatt-hour, in money, carbon or water", number);
