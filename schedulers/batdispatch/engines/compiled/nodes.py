@@ -69,8 +69,9 @@ def demands_of(machine: Machine, jobs: Jobs) -> Demands:
     count = len(jobs.said)
     kind, part = np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int32)
     known, never, needs = dict[Request, str](), dict[int, str](), list[Need]()
-    for rank in range(count):
-        job = jobs.said.job(rank)
+    for rank, told in enumerate(jobs.said.told or ()):
+        # Queues look at walltimes, which are those of the clock.
+        job = told if site is None else jobs.said.job(rank)
         reason, fitted = ("", job) if site is None else (site.refusal(job), site.fitted(job))
         if not reason and fitted.request not in known:
             known[fitted.request] = why_never(space, fitted)
