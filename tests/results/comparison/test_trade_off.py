@@ -45,6 +45,15 @@ def test_who_is_beaten_in_both_is_not_joined() -> None:
     assert drawing.svg == pictures.trade_off(wait, energy, "p").svg
 
 
+def test_long_names_that_begin_alike_are_told_apart() -> None:
+    names = [f"powered[dispatcher=easy,sleep={rule},after=300]" for rule in ("idle", "quiet")]
+    short = [pictures._short(name) for name in names]
+    assert len({*short}) == 2
+    assert [len(name) for name in short] == [26, 26]
+    assert all(name.startswith("powered[") and name.endswith("after=300]") for name in short)
+    assert pictures._short("easy") == "easy"
+
+
 def test_the_page_has_it_only_where_energy_was_counted() -> None:
     facts = Facts(title="t", blocks="replicates")
     for metrics, drawn in ((("mean_waiting_time", "energy"), True), (("mean_waiting_time",), False)):

@@ -19,8 +19,10 @@ from batdispatch.report.replicates.ranks import Ranking
 BETTER, WORSE = style.SERIES[0], style.SERIES[1]
 #: Height of a row, and of what stands around them, inches.
 _ROW, _FRAME = 0.27, 0.85
-#: Longest name in a picture; the tables have all of it.
-_NAME = 26
+#: Longest name in a picture, and how much of its beginning is kept of a longer one; the tables have all of it.
+_NAME, _HEAD = 26, 8
+#: Most ticks of an axis beside each other.
+_TICKS = 9
 
 
 def colour(pair: Pair, found: Answer) -> str:
@@ -122,6 +124,8 @@ def _ratio_axis(axes: Axes, pairs: list[Pair], name: Literal["x", "y"] = "x") ->
     set_limits(low / margin, high * margin)
     ladder = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
     ticks = [tick for tick in ladder if low / margin <= tick <= high * margin]
+    if len(ticks) > _TICKS:
+        ticks = [tick for tick in ticks if float(np.log10(tick)).is_integer()]
     if len(ticks) < 3:
         step = float(f"{(high - low) / 4:.0e}") or 0.01
         steps = range(int(np.floor(low / step)), int(np.ceil(high / step)) + 1)
@@ -177,4 +181,5 @@ def ranks(found: Ranking, title: str, blocks: str, prefix: str) -> Picture:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+    # Dispatchers with many options begin alike, and differ at their ends.
+    return name if len(name) <= _NAME else f"{name[:_HEAD]}…{name[_HEAD + 1 - _NAME :]}"
