@@ -208,3 +208,7 @@ def test_a_long_help_begins_with_what_people_use_first(words: tuple[str, ...]) -
 
 def test_the_longest_helps_are_among_them() -> None:
     assert {"compare", "run", "convert", "whatif", "eta"} <= {words[0] for words in LONG}
+
+
+def test_the_help_of_compare_has_the_ten_options_that_people_use_first() -> None:
+    assert len(getattr(found(("compare",)), "common", ())) == 10

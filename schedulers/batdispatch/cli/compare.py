@@ -54,7 +54,6 @@ _COMMON = (
     "with_log",
     "select",
     "out",
-    "processes",
     "as_json",
 )
 
