@@ -72,6 +72,16 @@ def test_hosts_are_woken_in_time_for_a_planned_start(name: str) -> None:
     assert late.starts()["2"] == 45.0
 
 
+def test_a_call_is_asked_for_only_if_it_is_later_though_sums_are_rounded() -> None:
+    """At 1,161.12 s a start is planned for 553.27 + 765.47 s, which is 157.62 s later and rounded up."""
+    speeds = (1.0, 1.0, 1 / 6.1, 1 / 151.52)
+    hosts = [Host(id=n, name=f"h{n}", properties=WATTS, speed=1.0, speeds=speeds) for n in range(2)]
+    tasks = [Task("1", 553.27, 1, 765.47, 765.47), Task("2", 560.0, 2, 5.0, 5.0), Task("3", 1161.12, 2, 5.0, 5.0)]
+    engine = EngineOptions(energy="exact")
+    result = simulate(Machine(hosts), tasks, "powered[dispatcher=easy,sleep=idle,after=600]", engine=engine)
+    assert len(result.starts()) == 3
+
+
 @pytest.mark.parametrize("name", ["easy", "conservative"])
 def test_plans_count_on_the_time_that_hosts_take_to_wake_up(name: str) -> None:
     """Job 1 has its host at 40 s and runs from 45 to 105 s: job 4 would end at 104 s, and may go before job 3."""

@@ -474,15 +474,16 @@ class PowerSaving(Layer):
         boots, states, now = ledger.boots, ledger.states, ledger.now
         assert boots is not None, "wake_for_jobs was called"
         assert states is not None, "wake_for_jobs was called"
-        wanted, next_due, soon = 0, math.inf, now + states.longest_wake
+        wanted, next_due = 0, math.inf
         if self._planned is None:
             self._planned = [*self.inner.planned_starts(ledger)]
         for start, hosts in self._planned:
             away = hosts & states.away
             if not away:
                 continue
-            if start > soon:
-                next_due = min(next_due, start - states.longest_wake)
+            soonest = start - states.longest_wake
+            if soonest > now:
+                next_due = min(next_due, soonest)
                 continue
             due = start - (boots.awake_at(away, now) - now)
             if due <= now:
