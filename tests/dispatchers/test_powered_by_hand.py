@@ -7,8 +7,9 @@ import pytest
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line.decisions import Execute, SetResourceState
-from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.records import EngineOptions
 from simulating import Result, Task, simulate
@@ -259,6 +260,33 @@ def test_sleeping_hosts_lend_no_more_than_they_save() -> None:
     tasks = [Task(str(n), 49.0 + n, 1, 100.0, 100.0) for n in range(1, 5)]
     result = run("powered[sleep=idle,after=5,cap=710]", *tasks, hosts=6)
     assert result.starts() == {"1": 55.0, "2": 56.0, "3": 57.0, "4": 155.0}
+
+
+class LastFirst(Dispatcher):
+    """Starts what came last."""
+
+    def decide(self, ledger: Ledger) -> None:
+        for job in reversed(list(ledger.queue.values())):
+            place = ledger.place(job)
+            if place is not None:
+                ledger.start(job, place)
+
+
+def test_what_another_job_has_taken_is_lent_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 60 s host 3 lends to job 2, and job 3 takes it."""
+    lent, close = list[tuple[float, int]](), Ledger.close
+
+    def note(ledger: Ledger, hosts: int, power: int) -> None:
+        lent.append((ledger.now, hosts))
+        close(ledger, hosts, power)
+
+    monkeypatch.setattr(Ledger, "close", note)
+    tasks = [Task(str(n), 50.0 if n == 1 else 60.0, 1, 10.0 * (5 - n), 50.0) for n in (1, 2, 3)]
+    result = run(f"powered[dispatcher={__file__}:LastFirst,sleep=idle,after=5,cap=530]", *tasks, hosts=4)
+    assert result.starts() == {"1": 55.0, "3": 65.0, "2": 85.0}
+    assert lent[0] == (60.0, 8)
+    assert all(hosts & 8 for now, hosts in lent if now < 85.0)
+    assert not lent[-1][1]
 
 
 def test_a_job_waits_while_hosts_that_fall_asleep_draw_its_power() -> None:

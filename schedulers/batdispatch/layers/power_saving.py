@@ -361,8 +361,7 @@ class PowerSaving(Layer):
     def _decide_inside(self, ledger: Ledger) -> None:
         """Let the dispatcher inside decide and, as long as that lets it start, find power for the first waiting job."""
         cap = self._cap
-        if cap is not None and (hosts := cap.to_give_back(ledger)):
-            self._lend(ledger, cap.lent & ~hosts)
+        self._give_back(ledger)
         super().decide(ledger)
         while self._news and cap is not None and (found := self._find_power(ledger, cap)):
             first, undo = found
@@ -384,12 +383,19 @@ class PowerSaving(Layer):
         if hosts:
             self._lend(ledger, lent | hosts)
             if ledger.fits(first):
-                return first, partial(self._lend, ledger, lent)
+                # Others may have taken of what is lent by then.
+                return first, partial(self._give_back, ledger)
             self._lend(ledger, lent)
         slow = None if self._slow is None else cap.fitting(ledger, first)
         if slow is None:
             return None
         return first, partial(self._put, ledger, self._put(ledger, first, slow), first)
+
+    def _give_back(self, ledger: Ledger) -> None:
+        """Let those hosts lend no more whose power is free."""
+        hosts = 0 if self._cap is None else self._cap.to_give_back(ledger)
+        if self._cap is not None and hosts:
+            self._lend(ledger, self._cap.lent & ~hosts)
 
     def _may_find(self, ledger: Ledger) -> bool:
         return self._slow is not None or (ledger.states is not None and bool(ledger.states.asleep))
