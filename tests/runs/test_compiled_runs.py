@@ -15,6 +15,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.queues import with_queues
 from batdispatch.inputs.workloads import workload_file
 from batdispatch.native import library
+from batdispatch.results.decisions import TIMES
 from batdispatch.runs import embedded, engines
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
@@ -59,7 +60,22 @@ def test_a_kernel_records_the_exchange_of_the_engine_in_python(tmp_path: Path, d
     assert result["engine"]["compiled"] == library.path().stem
     recordings = [(tmp_path / name / "decisions.jsonl").read_bytes() for name in ("compiled", "python")]
     assert recordings[0] == recordings[1]
-    assert not Auditor().run(tmp_path / "compiled").total
+    assert not checked(tmp_path / "compiled", "auto").total
+
+
+def test_a_run_that_a_kernel_recorded_has_no_times_of_decisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    execute(spec(record=True), folder)
+    # In Python, too, if no kernel applies where it is checked.
+    for kernels in (True, False):
+        if not kernels:
+            monkeypatch.setattr(library, "why_missing", lambda: "none is here")
+        assert not checked(folder, "auto").total
+    (folder / TIMES).write_text("time,seconds\n0.000000,0.000001\n")
+    seal(folder)
+    assert f"{TIMES} is there" in str(checked(folder, "auto").kept)
 
 
 def test_a_recorded_run_is_checked_by_a_kernel_and_in_python_only_where_they_differ(
@@ -124,7 +140,6 @@ def job(number: int, **fields: Any) -> dict[str, Any]:
         ("easy", [job(1)], {"type": "composed", "seq": ["e"]}, "job '1' has a profile of type 'composed'"),
         ("easy", [job(1)], {"type": "delay", "delay": 1e13}, "add up to more than"),
         ("easy", [job(1, walltime=1e13)], {}, "a walltime is longer than"),
-        ("easy[ordering=unicef]", [job(1, walltime=4e-7)], {}, "job '1' has a walltime that is rounded to 0 s"),
     ],
 )
 def test_what_a_workload_must_not_have(

@@ -62,6 +62,9 @@ def simulate_again(
         return ""
     try:
         again = execute(here, scratch, files=files)
+        if not _has_times(result):
+            again["decisions"] = {"count": 0}
+            (scratch / TIMES).unlink(missing_ok=True)
         violations = [*_files(folder, scratch), *_facts(result, again, origins, recorded=here.record)]
     except (BatdispatchError, OSError) as problem:
         return f"the run cannot be simulated again: {problem}"
@@ -76,12 +79,19 @@ def _is_as_in_a_kernel(
     """Return whether a kernel simulates a recorded run, and comes to the same, its exchange included."""
     try:
         again = execute(msgspec.structs.replace(spec, compiled="always"), scratch, files=files)
-        # It decides as often as in Python, at each message but the last, and takes no time of it.
-        again["decisions"] = {"count": again["performance"]["messages"] - 1}
-        violations = chain(_files(folder, scratch, timed=False), _facts(result, again, origins, recorded=True))
+        has_times = _has_times(result)
+        if has_times:
+            # It decides as often as in Python, at each message but the last, and takes no time of it.
+            again["decisions"] = {"count": again["performance"]["messages"] - 1}
+        violations = chain(_files(folder, scratch, timed=not has_times), _facts(result, again, origins, recorded=True))
         return next(violations, None) is None
     except (BatdispatchError, OSError):
         return False
+
+
+def _has_times(result: Mapping[str, Any]) -> bool:
+    """Return whether each decision of a run was timed, which a kernel that records its exchange does not do."""
+    return not part(result, "engine").get("compiled")
 
 
 def _spec_of(result: Mapping[str, Any]) -> RunSpec | str:
