@@ -57,6 +57,24 @@ def test_metrics_of_power_by_hand(tmp_path: Path) -> None:
     assert "energy without jobs" in (tmp_path / "report" / "index.html").read_text()
 
 
+def test_a_storage_host_burns_beside_those_that_run_jobs(tmp_path: Path) -> None:
+    disk = (
+        hosts_of(1, WATTS + '<prop id="role" value="storage"/>')
+        .replace("h0", "disk")
+        .replace("1Gf", "1Gf,1f,0.5f,0.2f")
+    )
+    platform = PLATFORM.replace("</zone>", f"{disk}</zone>")
+    runs = []
+    for number, option in enumerate(("sleep=idle,after=21", "sleep=idle,after=21,cap=90%")):
+        run = simulated(tmp_path, f"powered[{option}]", platform, JOBS, delays(10), out=f"r{number}", energy="exact")
+        assert "no violation" in call("check", run).output
+        runs.append(metrics(run))
+    assert runs[0]["energy_asleep"] == pytest.approx((70 + 80) * 10 / 3.6e6)
+    # As on the two hosts alone, and the disk's 100 W until the end.
+    assert runs[0]["energy_idle"] == pytest.approx((4200 + 118 * 100) / 3.6e6)
+    assert runs[0]["energy"] == runs[1]["energy"]
+
+
 def test_windows_that_follow_each_other_burn_what_the_run_burns(tmp_path: Path) -> None:
     run = simulated(tmp_path, "powered[sleep=idle,after=21]", PLATFORM, JOBS, delays(10), energy="exact")
     machine = read_platform(tmp_path / "p.xml").machine

@@ -45,7 +45,7 @@ class Machine:
         features: ids of the compute hosts with each feature.
         queues: the property ``queues``.
         networked: whether the file may tell of a network with more than one router.
-        power: of each compute host its watts and the power states that it sleeps in, as stated, and its cores.
+        power: of each host its watts and the power states that it sleeps in, as stated, and its cores.
     """
 
     names: list[str]
@@ -164,7 +164,7 @@ def _machine(hosts: Mapping[str, _Host], roles: Mapping[str, str], version: int,
         features=features,
         queues=msgspec.json.decode(stated["queues"] or "{}", type=dict[str, Any]),
         networked=networked,
-        power=[_power(hosts[name]) for name in compute],
+        power=[_power(hosts[name]) for name in (*compute, *storage)],
     )
 
 
