@@ -74,6 +74,13 @@ def test_an_aged_area_knows_its_head_start_and_its_power() -> None:
     assert key("aged-area", estimate=math.inf) == math.inf
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_time_that_is_rounded_to_0_is_a_tick(name: str) -> None:
+    assert all(map(math.isfinite, parts(key(name, estimate=0.0))))
+    if name in ("slowdown", "wfp3", "unicef"):
+        assert key(name, estimate=0.0) == key(name, estimate=1e-6)
+
+
 def test_every_registered_ordering_has_its_key_checked_here() -> None:
     marks = test_keys_by_hand.pytestmark  # type: ignore[attr-defined]
     checked = {case[0] for mark in marks for case in mark.args[1]}

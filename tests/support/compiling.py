@@ -140,7 +140,7 @@ def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Map
     jobs = columns_of(workload, told=not machine.plain)
     assert isinstance(jobs, JobColumns)
     assert applies.why_never(chosen, machine) is None
-    assert applies.why_not(chosen, jobs) is None
+    assert applies.why_not(jobs) is None
     assert isinstance(chosen, QueueDispatcher)
     frames: list[tuple[bytes, bytes]] = []
 

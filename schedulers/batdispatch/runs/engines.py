@@ -135,7 +135,7 @@ class KernelSimulation:
         from batdispatch.engines.compiled.columns import jobs_of
         from batdispatch.engines.compiled.simulate import schedule_of
 
-        reason = applies.why_not(self._dispatcher, jobs)
+        reason = applies.why_not(jobs)
         if reason is not None:
             raise InputError(reason, source="the queue")
         # A dispatcher remembers what it saw.

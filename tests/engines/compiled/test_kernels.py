@@ -129,8 +129,7 @@ def test_slurm_backfill_with_any_options(data: st.DataObject) -> None:
         task._replace(
             submission=task.submission * pace,
             runtime=task.runtime * pace,
-            # Nobody divides by what is rounded to 0 s.
-            walltime=max(task.walltime * pace, 1e-6),
+            walltime=task.walltime * pace,
         )
         for task in tasks
     ]
@@ -185,11 +184,7 @@ def test_odd_jobs_in_any_order(dispatcher: str, options: dict[str, Any], data: s
         more["default_walltime"] = data.draw(st.sampled_from([1, 3, 8, 0.5]))
     if dispatcher in ("easy", "conservative", "slurm-backfill"):
         more["rjms_delay"] = data.draw(st.sampled_from([0, 0, 1, 5, 0.3]))
-    tasks = data.draw(odd(machine.size))
-    if any(name in str(options) for name in (*GROWING, "aged-area", "guarded")):
-        # Nobody divides by what is rounded to 0 s.
-        tasks = [task._replace(walltime=max(task.walltime, 1e-6)) for task in tasks]
-    same(machine, tasks, dispatcher, more | options)
+    same(machine, data.draw(odd(machine.size)), dispatcher, more | options)
 
 
 @pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)

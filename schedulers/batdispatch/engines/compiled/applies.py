@@ -30,8 +30,6 @@ from batdispatch.parts.prediction.requested import Requested
 DISPATCHERS: tuple[type[QueueDispatcher], ...] = (Fcfs, Filler, Easy, Conservative, SlurmBackfill)
 #: Predictions that need no more than a kernel knows.
 PREDICTIONS = (Requested, LastTwo, LastTwoAsPublishedCode, OnlineRegression, Oracle)
-#: Seconds that are not rounded to 0, whatever the rounding.
-SHORTEST = 1e-6
 #: Seconds that no simulation may last: up to here all numbers of the output files fit 64 bits.
 LONGEST = 2.0**43
 
@@ -46,14 +44,9 @@ def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
     return _of_dispatcher(dispatcher) or _of_machine(machine, dispatcher) or library.why_missing()
 
 
-def why_not(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
-    """Return why a simulation of these jobs cannot be compiled, or None.
-
-    Args:
-        dispatcher: for which `why_never` knows no reason.
-        jobs: of the workload.
-    """
-    return _of_workload(jobs) or _of_requests(jobs) or _of_keys(dispatcher, jobs)
+def why_not(jobs: JobColumns) -> str | None:
+    """Return why no kernel simulates these jobs, or None."""
+    return _of_workload(jobs) or _of_requests(jobs)
 
 
 def calls(dispatcher: Dispatcher) -> bool:
@@ -157,13 +150,3 @@ def _of_workload(jobs: JobColumns) -> str | None:
     if not limit < LONGEST:
         return f"a walltime is longer than {LONGEST:.0f} s"
     return None
-
-
-def _of_keys(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
-    if not isinstance(dispatcher, QueueDispatcher) or jobs.walltime.min(initial=1.0) >= SHORTEST:
-        return None
-    names = (dispatcher.options.ordering, getattr(dispatcher.options, "backfill", ""))
-    if not any(name and make_ordering(name).dynamic for name in names):
-        return None
-    name = jobs.ids[int(jobs.walltime.argmin())]
-    return f"job {name!r} has a walltime that is rounded to 0 s, and an ordering may divide by it"

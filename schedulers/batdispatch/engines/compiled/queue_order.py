@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from batdispatch.core.line.ledger import TICK
 from batdispatch.engines.compiled.state import Floats, Ints, Jobs, State
 from batdispatch.native.record import Record, fields_of
 from batdispatch.parts.ordering import Ordering, make_ordering
@@ -63,12 +64,11 @@ def inner_of(ordering: Ordering) -> Ordering:
 
 def column_of(ordering: Ordering, units: Ints, expected: Floats) -> Floats:
     """Return the column of an ordering whose keys change: what its key is made of beside the wait."""
-    if isinstance(ordering, Unicef):
-        return _by_size(lambda size: math.log2(max(size, 2)), units) * expected
     if isinstance(ordering, AgedArea):
         width = ordering.options.width
         return _by_size(lambda size: size**width, units) * expected
-    return expected
+    divisor = np.maximum(expected, TICK)
+    return _by_size(lambda size: math.log2(max(size, 2)), units) * divisor if isinstance(ordering, Unicef) else divisor
 
 
 def _by_size(number: Callable[[int], float], units: Ints) -> Floats:

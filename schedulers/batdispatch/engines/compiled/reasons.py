@@ -58,4 +58,4 @@ def _of_inputs(task: Task, few: int) -> str | None:
     jobs = columns_for(task)
     if task.workload.count < few:
         return f"fewer than {few} jobs are left to Python, which times each decision (--compiled always)"
-    return jobs.reason if isinstance(jobs, NotPlain) else applies.why_not(task.dispatcher, jobs)
+    return jobs.reason if isinstance(jobs, NotPlain) else applies.why_not(jobs)

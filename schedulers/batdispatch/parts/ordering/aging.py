@@ -1,4 +1,4 @@
-"""Orderings whose keys grow with the time a job has waited."""
+"""Orderings whose keys grow with the time a job has waited. None divides by less than a tick of the clock."""
 
 import math
 from typing import Annotated
@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import TICK
 from batdispatch.core.line.options import Options
 from batdispatch.parts.ordering.base import Ordering
 
@@ -21,6 +22,7 @@ class Slowdown(Ordering):
     dynamic = True
 
     def key(self, job: Job, now: float, expected: float) -> float:
+        expected = max(expected, TICK)
         return -(now - job.submission + expected) / expected if math.isfinite(expected) else -1.0
 
 
@@ -35,7 +37,7 @@ class Wfp3(Ordering):
     dynamic = True
 
     def key(self, job: Job, now: float, expected: float) -> float:
-        return -(((now - job.submission) / expected) ** 3) * job.units
+        return -(((now - job.submission) / max(expected, TICK)) ** 3) * job.units
 
 
 class Unicef(Ordering):
@@ -50,7 +52,7 @@ class Unicef(Ordering):
     dynamic = True
 
     def key(self, job: Job, now: float, expected: float) -> float:
-        return -(now - job.submission) / (math.log2(max(job.units, 2)) * expected)
+        return -(now - job.submission) / (math.log2(max(job.units, 2)) * max(expected, TICK))
 
 
 class AgedAreaOptions(Options, frozen=True, kw_only=True):
