@@ -79,6 +79,13 @@ def test_who_names_no_partition_needs_a_default_or_a_single_one() -> None:
     assert reason(machine(DEBUG), task) == ""
 
 
+def test_a_limit_of_nodes_hides_no_contradiction() -> None:
+    site = machine(DEBUG | {"default": True}, BATCH | {"default": False}, capacity="core=2")
+    for nodes in ([3, 5], [2, 5]):
+        task = Task("j", 0.0, 1, 5.0, 10.0, extra={"nodes": nodes})
+        assert reason(site, task).endswith("nodes, its 1 units take 1")
+
+
 def test_fields_mean_nothing_where_the_site_says_nothing() -> None:
     strange = named("gone", qos="best")
     assert reason(Machine.flat(2), Task("j", 0.0, 1, 1.0, extra=strange)) == ""

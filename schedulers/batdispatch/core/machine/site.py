@@ -331,7 +331,8 @@ class Site:
             if len(self._requests) > 100_000:
                 self._requests.clear()
             request = msgspec.structs.replace(job.request, allowed=allowed)
-            least = job.request.least_nodes
+            # Units that are whole nodes may contradict the nodes asked for, which is to be found later.
+            least = job.request.nodes[0] if job.request.nodes else job.request.least_nodes
             if most is not None and least <= most:
                 request = msgspec.structs.replace(request, nodes=(least, most))
             self._requests[key] = request
