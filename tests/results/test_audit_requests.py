@@ -9,7 +9,7 @@ import pytest
 
 from batdispatch.audit.findings import Findings
 from batdispatch.audit.run import Auditor
-from sites import hosts_of, platform_of
+from sites import delays, hosts_of, platform_of, simulated
 
 Audit = Callable[..., Findings]
 Fields = Mapping[str, Any]
@@ -44,6 +44,19 @@ def audited(tmp_path: Path, write_jobs: Callable[..., Path]) -> Audit:
         return Auditor(platform=tmp_path / "p.xml", workload=tmp_path / "w.json").run(folder)
 
     return check
+
+
+def test_features_on_whole_hosts_without_queues(tmp_path: Path) -> None:
+    """More hosts than have a feature are never there for a job, and those that have it are."""
+    machine = platform().replace(
+        '<host id="h1" speed="1Gf">', '<host id="h1" speed="1Gf"><prop id="features" value="x"/>'
+    )
+    job = {"subtime": 0, "profile": "d10", "constraint": "x"}
+    jobs = [{"id": "a", "res": 2, **job}, {"id": "b", "res": 1, **job}]
+    run = simulated(tmp_path, "easy", machine, jobs, delays(10))
+    rows = (run / "jobs.csv").read_text()
+    assert rows.count("REJECTED") == rows.count("SUCCESSFULLY") == 1
+    assert not Auditor().run(run).total
 
 
 def late(**fields: Any) -> dict[str, Any]:

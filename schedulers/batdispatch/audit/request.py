@@ -170,7 +170,8 @@ class Demands:
 
     def fits(self, job: Job, there: NDArray[np.bool_]) -> bool:
         """Return whether a job has room on some hosts, bool [compute host], with nothing else on them."""
-        if self._machine.exclusive and job.is_placed_freely and not self._machine.queues:
+        machine = self._machine
+        if machine.exclusive and job.is_placed_freely and not (machine.queues or machine.features):
             return job.res <= int(there.sum())
         least, most = self._nodes(job)
         room = np.where(self._open(job) & there, self._room(job), 0)
