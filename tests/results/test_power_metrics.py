@@ -139,6 +139,23 @@ def test_carbon_is_told_beside_the_price_and_decides_nothing(tmp_path: Path) -> 
     assert "energy_carbon" in call("check", runs[2]).output
 
 
+def test_a_series_that_is_not_at_hand_makes_no_metric_wrong(tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()
+    prices = tmp_path / "made" / "price.csv"
+    prices.write_text("time,price,cap\n0,3600,900\n50,7200,900\n")
+    dispatcher = f"powered[price={prices}:price,cap={prices}:cap]"
+    run = simulated(tmp_path / "made", dispatcher, PLATFORM, JOBS, delays(10), energy="exact")
+    run = (tmp_path / "made").rename(tmp_path / "moved") / run.name
+    moved = call("check", run)
+    # It is found beside the run by its digest, and the run is made again with it.
+    assert (moved.status, "no violation" in moved.output) == (0, True)
+    (tmp_path / "moved" / "price.csv").unlink()
+    lost = call("check", run)
+    assert lost.status == 3
+    assert f"cost and cap: {prices}:price is not at hand" in lost.output
+    assert "metrics." not in lost.output
+
+
 def test_a_run_whose_jobs_are_all_rejected_cost_nothing_and_had_no_time_above_a_cap(tmp_path: Path) -> None:
     (tmp_path / "price.csv").write_text("time,price\n0,3600\n")
     for option in (f"price={tmp_path / 'price.csv'}", "cap=600", f"price={tmp_path / 'price.csv'},cap=600"):

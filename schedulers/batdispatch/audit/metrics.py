@@ -27,6 +27,8 @@ NETWORK = (
     *(f"{mean}_{name}" for name in _MEASURES for mean in ("mean", "weighted")),
     *("free_fragmentation", "line_fragmentation"),
 )
+#: Metrics of `powered` that need its price, its cap or its carbon.
+_OF_SERIES = ("energy_cost", "energy_carbon", "time_above_cap")
 _DECISIONS = ("count", "seconds_total", "seconds_p50", "seconds_p90", "seconds_p99", "seconds_max")
 
 
@@ -132,15 +134,17 @@ def _power(case: Case, window: float) -> dict[str, Value]:
 
 
 def _price_and_cap(case: Case, rows: list[tuple[float, float]]) -> dict[str, Value]:
-    """Return what energy cost and emitted, and the time above the cap; nothing, if no series at hand says it."""
+    """Return what energy cost and emitted, and the time above the cap; as noted, if a series is not at hand."""
     options = part(case.said, "options")
     stated = {name: str(options.get(name, "none")) for name in ("price", "cap", "carbon")}
     if str(case.said.get("dispatcher")).partition("[")[0] != "powered" or {*stated.values()} == {"none"}:
         return {}
     series = {name: given_series(case, text) for name, text in stated.items() if text != "none"}
-    if None in series.values():
-        return {}
-    found: dict[str, Value] = dict.fromkeys(("energy_cost", "energy_carbon", "time_above_cap"))
+    missing, noted = [name for name in series if series[name] is None], part(case.said, "metrics")
+    if missing:
+        case.skipped["cost and cap"] = f"{stated[missing[0]]} is not at hand, or has no such form"
+        return {name: noted[name] for name in _OF_SERIES if name in noted}
+    found: dict[str, Value] = dict.fromkeys(_OF_SERIES)
     cost = carbon = above = whole = 0.0
     for (begin, before), (end, after) in pairwise(rows):
         if end <= begin:
