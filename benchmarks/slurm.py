@@ -88,6 +88,11 @@ def _urgent(rng: random.Random, number: int, row: Row) -> Row:
     return {"partition": "high", "asked": min(row["asked"], 12)} if rng.random() < 0.25 else {"partition": "low"}
 
 
+def _urgent_nodes(rng: random.Random, number: int, row: Row) -> Row:
+    urgent = number > 6 and rng.random() < 0.4
+    return {"partition": "high", "asked": min(row["asked"], 4)} if urgent else {"partition": "low"}
+
+
 def _chained(rng: random.Random, number: int, row: Row) -> Row:
     if number <= 6 or rng.random() >= 0.4:
         return {}
@@ -114,6 +119,15 @@ TIERS = [
     "PartitionName=high Nodes=n[2-7] PriorityTier=5 PreemptMode=OFF",
 ]
 PREEMPTION = ("PreemptType=preempt/partition_prio",)
+SUSPENSION = "PreemptMode=SUSPEND,GANG"
+#: A job that works for so many seconds in all: `sleep` would go on sleeping while it is suspended.
+WORK = """import time
+left, now = {seconds}, time.monotonic()
+while left > 0:
+    time.sleep(min(left, 0.2))
+    before, now = now, time.monotonic()
+    left -= min(now - before, 0.4)
+"""
 FINE = "SchedulerParameters=bf_interval=10,bf_resolution=1,sched_min_interval=200000"
 AGED = ("PriorityWeightJobSize=1000", "PriorityWeightAge=100000", "PriorityMaxAge=0-1")
 RELATIVE = ("PriorityWeightJobSize=100000", "PriorityFlags=SMALL_RELATIVE_TO_TIME", "PriorityCalcPeriod=1")
@@ -155,6 +169,12 @@ def traces(shift: int = 0) -> dict[str, Trace]:
         "chain": ([BASIC, TEN], jobs(210, 50, _chained), ONE_PARTITION, False),
         "preempt-cancel": ([BASIC, TEN, *PREEMPTION, "PreemptMode=CANCEL"], jobs(320, 50, _urgent), TIERS, False),
         "preempt-requeue": ([BASIC, TEN, *PREEMPTION, "PreemptMode=REQUEUE"], jobs(421, 50, _urgent), TIERS, False),
+        "preempt-suspend": (
+            [BASIC, TEN, *PREEMPTION, SUSPENSION],
+            jobs(532, 34, _urgent_nodes, whole=True, gap=14, sizes=[1, 1, 2, 2, 3, 4, 5, 6]),
+            TIERS,
+            False,
+        ),
     }
 
 
@@ -188,7 +208,10 @@ def record(name: str, trace: Trace, folder: Path, port: int) -> None:
             _ask(environment, "scontrol", "create", "reservation", *what.split())
         for number, row in enumerate(rows):
             time.sleep(max(0.0, began + row["submit"] - time.time()))
-            _ask(environment, "sbatch", *_arguments(number, row), text=f"#!/bin/sh\nsleep {row['sleep_s']}\n")
+            seconds = row["sleep_s"]
+            works = SUSPENSION in settings
+            script = f"#!/usr/bin/python3\n{WORK.format(seconds=seconds)}" if works else f"#!/bin/sh\nsleep {seconds}\n"
+            _ask(environment, "sbatch", *_arguments(number, row), text=script)
         while _ask(environment, "squeue", "-h", "-t", "PD,R,CG,S", "-o", "%i").split():
             time.sleep(5)
         over.set()

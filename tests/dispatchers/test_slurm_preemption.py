@@ -201,11 +201,6 @@ def test_the_grace_of_a_quality_of_service_counts_where_that_preempts() -> None:
     assert times(run(site, *tasks, preempt="qos"))["c"] == (30, 80)
 
 
-def test_nobody_can_suspend_a_job() -> None:
-    with pytest.raises(InputError, match="preempt_mode"):
-        run(machine(LOW, HIGH), preempt_mode="suspend")
-
-
 @pytest.mark.parametrize("layer", ["attempts", "resizing", "powered"])
 def test_layers_refuse_a_dispatcher_that_preempts(layer: str) -> None:
     with pytest.raises(InputError, match="without a layer"):

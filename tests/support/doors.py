@@ -17,9 +17,8 @@ import pytest
 
 from batdispatch.batsim import features_for, protocol
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.dispatcher import create, find
+from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.messages import Peer
-from batdispatch.core.line.options import parse_named
 from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
@@ -175,7 +174,7 @@ def simulate(peer: Peer, name: str, site: Site, folder: Path, version: str) -> S
     """Let our engine ask a peer, in the place of a Batsim."""
     machine = read_platform(site.platform, batsim=5 if version == "5" else 4).machine
     outputs = Outputs(folder, machine.size)
-    options = EngineOptions(dynamic_jobs=find(parse_named(name)[0]).registers_jobs)
+    options = EngineOptions(dynamic_jobs=session_of(name).dispatcher.registers_jobs)
     EmbeddedEngine(machine, read_workload(site.workload), outputs, options=options).run(peer)
     return read_schedule(folder)
 

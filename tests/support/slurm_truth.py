@@ -62,16 +62,18 @@ class Recording(NamedTuple):
         return right / total
 
     def run(self, dispatcher: str = "slurm-backfill", **changes: str) -> dict[str, float]:
-        """Return the start of each job under a dispatcher, in seconds; of one that was queued again, its last."""
+        """Return the start of each job under a dispatcher, in seconds, as scontrol tells it.
+
+        Of a job that was queued again that is its last one, and of a job that was suspended its first one.
+        """
         options = {key: text for key, text in self.options.items() if key == "ordering"}
         if dispatcher == "slurm-backfill":
             known = {"clock": self.clock, "phase": self.phase, "tick": self.tick}
             options = self.options | {key: f"{time:.7g}" for key, time in known.items() if time is not None}
         result = simulate(self.machine, self.tasks, dispatcher, options=options | changes)
-        # As scontrol tells it.
-        return {
-            name.partition("~")[0]: start for name, start in sorted(result.starts().items(), key=lambda one: one[1])
-        }
+        suspends = (options | changes).get("preempt_mode") == "suspend"
+        in_order = sorted(result.starts().items(), key=lambda one: one[1], reverse=suspends)
+        return {name.partition("~")[0]: start for name, start in in_order}
 
     def phases(self) -> Iterator[dict[str, str]]:
         """Yield phases of the backfill passes and of the clock that may have been."""

@@ -86,14 +86,19 @@ def test_fair_tree_is_the_default_since_19_05(tmp_path: Path, flags: str, versio
         ("PreemptType=preempt/none\nPreemptMode=CANCEL", {}),
         # Slurm's default of PreemptMode is OFF.
         ("PreemptType=preempt/qos", {}),
-        ("PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG", {}),
+        ("PreemptType=preempt/qos\nPreemptMode=SUSPEND,GANG", {}),
+        (
+            "PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG",
+            {"preempt": "partition", "preempt_mode": "suspend"},
+        ),
     ],
 )
 def test_who_preempts_whom(tmp_path: Path, lines: str, expected: dict[str, str]) -> None:
     read = scheduling_of(read_conf(write(tmp_path, lines + "\n")))
     assert {name: text for name, text in read.options.items() if name != "version"} == expected
     verdicts = {(one.setting.key, one.verdict) for one in read.readings}
-    assert (("PreemptMode", "ignored") in verdicts) == ("SUSPEND" in lines)
+    verdict = "understood" if "SUSPEND" not in lines else "approximated" if expected else "ignored"
+    assert ("PreemptMode" not in lines) or ("PreemptMode", verdict) in verdicts
     assert create("slurm-backfill", read.options).registers_jobs == bool(expected)
 
 
@@ -118,13 +123,14 @@ def test_what_partitions_say_of_preempted_jobs_is_named(tmp_path: Path, kind: st
             ("understood", "grace_time=300 of the platform's partition"),
             ("understood", "preempt_mode=cancel of the platform's partition"),
         ]
-        assert "no job can be suspended here" in found["PreemptMode", "SUSPEND"][1]
+        assert found["PreemptMode", "SUSPEND"][0] == "approximated"
+        assert "only jobs that have whole nodes" in found["PreemptMode", "SUSPEND"][1]
     else:
         assert told == [("ignored", "no job is preempted for a partition's tier")] * 3
-    assert found["PreemptMode", "SUSPEND"][0] == "ignored"
-    off = lines.replace("PreemptMode=REQUEUE", "PreemptMode=SUSPEND,GANG")
-    readings = scheduling_of(read_conf(write(tmp_path, off))).readings
-    assert {one.verdict for one in readings if one.setting.key in ("GraceTime", "PreemptMode")} == {"ignored"}
+        assert found["PreemptMode", "SUSPEND"][0] == "ignored"
+        off = lines.replace("PreemptMode=REQUEUE", "PreemptMode=SUSPEND,GANG")
+        readings = scheduling_of(read_conf(write(tmp_path, off))).readings
+        assert {one.verdict for one in readings if one.setting.key in ("GraceTime", "PreemptMode")} == {"ignored"}
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ MAX_PRIORITY = 2**32 - 2
 
 _BETWEEN = re.compile(r"[\s,]+")
 T = TypeVar("T", bound="Class")
-PreemptMode = Literal["", "off", "cancel", "requeue"]
+PreemptMode = Literal["", "off", "cancel", "requeue", "suspend"]
 
 
 class Class(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.jobs.job import Job, JobState, Resumption, Stay
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
@@ -51,8 +52,9 @@ class SlurmBackfill(PlanningQueue):
         - Partitions, qualities of service, arrays and advance reservations are enforced before the dispatcher sees a
           job, as for every dispatcher.
         - A job that is preempted ends at once, or after the `grace_time` of its partition or quality of service. With
-          `preempt_mode=requeue` a job is then registered that continues it, and starts from the beginning. No job is
-          suspended.
+          `preempt_mode=requeue` a job is then registered that continues it, and starts from the beginning; with
+          `suspend` one that does what is left of it, once its nodes are free. Only jobs of whole nodes whose profile is
+          a delay can be suspended, where nodes have nothing but cores; others are not preempted then.
         - Left out: gang scheduling, heterogeneous jobs, topology plugins, limits of associations.
     References:
         [1] SchedMD: Scheduling Configuration Guide, https://slurm.schedmd.com/sched_config.html; slurm.conf,
@@ -77,6 +79,8 @@ class SlurmBackfill(PlanningQueue):
         if self.options.conf:
             # Whoever decides reads no files: the commands do, before they make a dispatcher.
             raise InputError("option conf is read by batdispatch's commands and functions, and only there")
+        if self.options.preempt == "qos" and self.options.preempt_mode == "suspend":
+            raise InputError("jobs are suspended for partitions only: preempt_mode=suspend needs preempt=partition")
         # What the session and layers ask of a class.
         self.registers_jobs = self.preempts = self.options.preempt != "none"  # type: ignore[misc]
 
@@ -104,6 +108,8 @@ class SlurmBackfill(PlanningQueue):
         self._not_before: dict[str, float] = {}
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
+        if self._preemption is not None and self._preemption.suspension.is_rest(job):
+            return
         if job.id in self._ranks:
             rank = self._ranks.pop(job.id)
             job = ledger.amend(job, submission=self._again[job.id][0].submission, rank=rank)
@@ -119,13 +125,17 @@ class SlurmBackfill(PlanningQueue):
         self._ask()
         if self._preemption is not None and stay.job.id in self._preemption.ending:
             self._main_clock.hurry()
-            if self._preemption.ended(stay.job.id):
+            mode = self._preemption.ended(stay.job.id)
+            # It may have ended by itself at the same moment.
+            if stay.state is not JobState.COMPLETED_KILLED:
+                return
+            if mode == "requeue":
                 self._queue_again(ledger, stay)
+            elif mode == "suspend":
+                self._preemption.suspension.suspend(stay)
 
     def _queue_again(self, ledger: Ledger, stay: Stay) -> None:
-        """Register a job anew that was ended for another one, unless it ended by itself at the same moment."""
-        if stay.state is not JobState.COMPLETED_KILLED:
-            return
+        """Register a job anew that was ended for another one."""
         first, count = self._again.pop(stay.job.id, (stay.job, 0))
         again = successor(
             ledger,
@@ -156,8 +166,20 @@ class SlurmBackfill(PlanningQueue):
         if self.correct(self.ends) or self._hold_is_over(ledger) or self._delay_is_over(ledger):
             self._ask()
         self.fresh = []
-        if self._preemption is not None:
-            self._preemption.end_graces()
+        preemption = self._preemption
+        if preemption is None:
+            self._schedule(ledger)
+            return
+        preemption.end_graces()
+        self.forget_started(preemption.start_promised())
+        if preemption.suspension.is_retry_due():
+            self._ask()
+            self._main_clock.hurry()
+        self._schedule(ledger)
+        preemption.resume()
+
+    def _schedule(self, ledger: Ledger) -> None:
+        """Run the main loop and make a pass, as far as they are due."""
         if not self.waiting:
             if self._pass_asked:
                 self._pass_clock.changed(ledger.now)
@@ -227,5 +249,9 @@ class SlurmBackfill(PlanningQueue):
         loop = self._main_clock.idle_until() if self._head_asked or self._whole_asked else math.inf
         return min(loop, self._pass_clock.idle_until() if self._pass_asked else math.inf)
 
+    def resumed(self) -> Mapping[str, Resumption]:
+        return {} if self._preemption is None else self._preemption.suspension.resumed
+
     def report(self) -> dict[str, Any]:
-        return {**super().report(), "backfill_passes": self.passes, "backfilled": self.backfilled}
+        found = {**super().report(), "backfill_passes": self.passes, "backfilled": self.backfilled}
+        return found | ({"suspensions": len(self.resumed())} if self.resumed() else {})

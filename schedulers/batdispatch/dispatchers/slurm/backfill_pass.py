@@ -20,7 +20,7 @@ from batdispatch.dispatchers.slurm.partitions import Partitions
 from batdispatch.dispatchers.slurm.preemption import Preemption
 from batdispatch.dispatchers.slurm.reserved_licences import ReservedLicences
 from batdispatch.dispatchers.slurm.reserved_nodes import ReservedNodes
-from batdispatch.dispatchers.slurm.will_run import Chooser, RunningJobs, WillRun
+from batdispatch.dispatchers.slurm.will_run import KILL_WAIT, Chooser, RunningJobs, WillRun
 
 
 class BackfillPass:
@@ -152,6 +152,10 @@ class BackfillPass:
             job = shown
         hosts = ledger.machine.compute & ~ledger.unavailable if job.request.plain else ledger.space.need(job).hosts
         hosts, later = self._nodes.available(hosts, start, end)
+        for kept, until in [] if self._preemption is None else self._preemption.suspension.kept(job):
+            expected = until if until > ledger.now else ledger.now + KILL_WAIT
+            if hosts & kept and start < expected:
+                hosts, later = hosts & ~kept, min(later or expected, expected)
         if self._licences is not None and job.request.licences:
             missing = self._licences.missing_until(ledger.space.need(job).licences, start, end)
             hosts, later = (0, missing) if missing else (hosts, later)

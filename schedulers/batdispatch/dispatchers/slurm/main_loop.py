@@ -78,13 +78,14 @@ class MainLoop:
 
     def _start(self, job: Job) -> bool:
         ledger = self._ledger
-        free = ledger.space.only(ledger.free, self._open)
+        hosts = self._open if self._preemption is None else self._open & self._preemption.suspension.open_to(job)
+        free = ledger.space.only(ledger.free, hosts)
         place = self._choose(free, job) if ledger.space.fits(free, job) else None
         if place is not None:
             ledger.start(job, place)
         elif self._preemption is not None:
             # Whoever is preempted has not ended yet: until then, the job holds up others as any that does not fit.
-            self._preemption.preempt(job, self._open)
+            self._preemption.preempt(job, hosts)
         return place is not None
 
     def _is_busy(self, job: Job) -> bool:

@@ -46,7 +46,7 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     preempt: Let jobs of a partition with a larger tier preempt those of others (`partition`), or jobs of a quality of
         service those of others that it names (`qos`); `none`: no job is preempted (PreemptType).
     preempt_mode: If neither partition nor quality of service says what becomes of a preempted job, `cancel` it,
-        `requeue` it, or preempt no job: `off` (PreemptMode). No job can be suspended here.
+        `requeue` it, `suspend` it until its nodes are free again, or preempt no job: `off` (PreemptMode).
     requeue_delay: Let a preempted job wait for this many seconds before it is looked at again.
     licenses: Reserve licences as well as nodes in a backfill pass, and let a job that lacks one hold up the main loop
         (bf_licenses).
@@ -74,7 +74,7 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     version: Annotated[str, msgspec.Meta(pattern=r"^\d{2}\.\d{2}(\.\d{1,2})?$")] = "22.05"
     conf: str = ""
     preempt: Literal["none", "partition", "qos"] = "none"
-    preempt_mode: Literal["off", "cancel", "requeue"] = "requeue"
+    preempt_mode: Literal["off", "cancel", "requeue", "suspend"] = "requeue"
     requeue_delay: Seconds = 121.0
     licenses: bool = False
 

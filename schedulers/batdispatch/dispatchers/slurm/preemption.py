@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
+from itertools import groupby
 from typing import Any
 
+from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.site import Class, Site
 from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.dispatchers.slurm.partitions import Partitions
+from batdispatch.dispatchers.slurm.suspension import Suspension, may_start
 from batdispatch.dispatchers.slurm.will_run import Chooser
 
 #: Seconds during which no more jobs are ended for a job, since those that it preempted may not have ended yet: Slurm's
@@ -30,7 +33,8 @@ class Preemption:
     """Ends jobs for others that may preempt them.
 
     Attributes:
-        ending: ids of the jobs that were to end for others -> whether they are queued again.
+        ending: ids of the jobs that were to end for others -> what becomes of them, see `preempt_mode`.
+        suspension: the jobs that are suspended.
     """
 
     def __init__(self, ledger: Ledger, by: str, mode: str, choose: Chooser, partitions: Partitions) -> None:
@@ -43,7 +47,8 @@ class Preemption:
             choose: says where a job goes.
             partitions: of the machine.
         """
-        self.ending: dict[str, bool] = {}
+        self.ending: dict[str, str] = {}
+        self.suspension = Suspension(ledger, partitions)
         self._ledger = ledger
         self._by_qos = by == "qos"
         self._mode = mode
@@ -53,6 +58,9 @@ class Preemption:
         self._asked: dict[str, float] = {}
         #: By id of a job that runs on for its time of grace: when that is over, s, and for whom it then ends.
         self._graces: dict[str, tuple[float, str]] = {}
+        #: By id of a waiting job that others are suspended for: where it starts once those have given way, and their
+        #: ids.
+        self._promised: dict[str, tuple[Place, list[str]]] = {}
 
     def in_order(self, jobs: list[Job]) -> list[Job]:
         """Return waiting jobs in their order, but each one before those whose quality of service its own may preempt.
@@ -101,8 +109,8 @@ class Preemption:
         for name in due:
             del self._graces[name]
 
-    def ended(self, job_id: str) -> bool:
-        """Take note of the end of a job, and return whether it is to be queued again if it was killed."""
+    def ended(self, job_id: str) -> str:
+        """Take note of the end of a job, and return what becomes of it if it was killed."""
         self._graces.pop(job_id, None)
         return self.ending.pop(job_id)
 
@@ -119,7 +127,9 @@ class Preemption:
 
     def _mode_of(self, site: Site, running: Job) -> str:
         kind = self._kind(site, running)
-        return (kind.preempt_mode if kind is not None else "") or self._mode
+        mode = (kind.preempt_mode if kind is not None else "") or self._mode
+        suspends = mode == "suspend"
+        return "off" if suspends and (self._by_qos or not self.suspension.can_suspend(running)) else mode
 
     def _level(self, site: Site, running: Job) -> int:
         if not self._by_qos:
@@ -139,9 +149,9 @@ class Preemption:
 
         A job with a time of grace ends after that. Until then, no further ones end for the waiting job.
         """
-        if any(waiting == job.id for _, waiting in self._graces.values()):
+        if any(waiting == job.id for _, waiting in self._graces.values()) or self._suspend(job, hosts):
             return True
-        victims = self._victims(job, hosts, self.candidates(job))
+        victims = self._victims(job, hosts, self._candidates(job, suspended=False))
         now = self._ledger.now
         if not victims or now - self._asked.get(job.id, -_PATIENCE) < _PATIENCE:
             return bool(victims)
@@ -149,13 +159,63 @@ class Preemption:
         site = self._ledger.site
         assert site is not None
         for stay in victims:
-            self.ending[stay.job.id] = self._mode_of(site, stay.job) == "requeue"
+            self.ending[stay.job.id] = self._mode_of(site, stay.job)
             kind = self._kind(site, stay.job)
             if kind is not None and kind.grace_time:
                 self._graces[stay.job.id] = now + kind.grace_time, job.id
                 self._ledger.wake_at(now + kind.grace_time)
         self._ledger.kill(stay.job for stay in victims if stay.job.id not in self._graces)
         return True
+
+    def start_promised(self) -> list[Job]:
+        """Start the jobs for which others were suspended, and return them."""
+        ledger, started = self._ledger, []
+        for name, (place, before) in list(self._promised.items()):
+            job = ledger.queue.get(name)
+            if job is not None and any(one in ledger.running for one in before):
+                continue
+            del self._promised[name]
+            if job is not None and may_start(ledger, job, place.allocation):
+                ledger.start(job, place)
+                started.append(job)
+        return started
+
+    def resume(self) -> None:
+        """Let the suspended jobs go on whose nodes are free and promised to nobody."""
+        promised = 0
+        for place, _ in self._promised.values():
+            promised |= place.allocation.mask
+        self.suspension.resume(promised)
+
+    def _suspend(self, job: Job, hosts: int) -> bool:
+        """Suspend jobs so that a waiting one starts on hosts of a mask in the same moment; return whether it will."""
+        if job.id in self._promised:
+            return True
+        place, stays = self._place_among(job, hosts, self._candidates(job, suspended=True))
+        if place is not None and self.suspension.may_stop(stays):
+            before = [stay.job.id for stay in stays]
+            self._promised[job.id] = place, before
+            self.ending.update(dict.fromkeys(before, "suspend"))
+            self._ledger.kill(stay.job for stay in stays)
+        return place is not None
+
+    def _candidates(self, job: Job, *, suspended: bool) -> list[Stay]:
+        """Return those candidates that are suspended for a job, or all others."""
+        site = self._ledger.site
+        found = self.candidates(job)
+        return [stay for stay in found if site and (self._mode_of(site, stay.job) == "suspend") is suspended]
+
+    def _place_among(self, job: Job, hosts: int, stays: list[Stay]) -> tuple[Place | None, list[Stay]]:
+        """Return where a job goes if running ones of as few tiers as will do give way, and which of these then do."""
+        space, free = self._ledger.space, self._ledger.free
+        for _, group in groupby(stays, key=lambda stay: self._partitions.tier(stay.job)):
+            for stay in group:
+                free = space.give(free, stay.job, stay.allocation)
+            allowed = space.only(free, hosts)
+            place = self._choose(allowed, job) if space.fits(allowed, job) else None
+            if place is not None:
+                return place, [stay for stay in stays if stay.allocation.mask & place.allocation.mask]
+        return None, []
 
     def _victims(self, job: Job, hosts: int, candidates: list[Stay]) -> list[Stay]:
         """Return the jobs that end for a waiting one, of candidates in order; none if it could not start even then.

@@ -23,7 +23,7 @@ Chooser = Callable[[Any, Job], Place | None]
 #: Running jobs in order of their expected end: (end in s, rank, stay).
 RunningJobs = list[tuple[float, int, Stay]]
 #: Seconds after which a job that has outlived its walltime is taken for ended: Slurm's default KillWait.
-_KILL_WAIT = 30.0
+KILL_WAIT = 30.0
 
 
 class WillRun:
@@ -79,7 +79,7 @@ class WillRun:
             place = self._within(count, job, hosts)
             if place is not None:
                 now = self._ledger.now
-                return (end if end > now else max(end + _KILL_WAIT, now + 1.0)), place
+                return (end if end > now else max(end + KILL_WAIT, now + 1.0)), place
         return None
 
     def _within(self, count: int, job: Job, hosts: int) -> Place | None:

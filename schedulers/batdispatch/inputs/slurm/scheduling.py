@@ -76,7 +76,8 @@ def _seconds(setting: Setting) -> str:
 
 
 _NOTHING = "nothing here does this"
-_NO_SUSPENSION = "no job can be suspended here, since Batsim's jobs run until they end: none is preempted"
+_NO_SUSPENSION = "jobs are suspended for those of other partitions only: none is preempted"
+_SUSPENSION = "preempt_mode=suspend: only jobs that have whole nodes with nothing but cores, others are not preempted"
 #: Further settings of the whole cluster that decide when jobs start or end, in small letters.
 _LEFT_OUT = ("preemptexempttime", "preemptparameters", "overtimelimit", "completewait", "schedulertimeslice")
 _NO_TIME = _Rule(note="passes and runs of the main loop take no simulated time", verdict="ignored")
@@ -241,17 +242,27 @@ def _read_preemption(conf: SlurmConf, options: dict[str, str]) -> list[Interpret
     kind, mode = (conf.general.get(key) for key in _PREEMPTION)
     by = "" if kind is None else _PREEMPTS.get(kind.value.lower(), "")
     what = "off" if mode is None else mode.preempt_mode()
+    suspends = what == "suspend"
+    if suspends and by != "partition":
+        what = "off"
     if by and what != "off":
         options |= {"preempt": by} | ({"preempt_mode": what} if what else {})
-    suspends = mode is not None and "SUSPEND" in mode.value.upper()
     found = [] if kind is None else [Interpretation(kind, "understood", f"preempt={by or 'none'}")]
-    if kind is not None and suspends:
+    if kind is not None and suspends and what == "off":
         found = [Interpretation(kind, "ignored", _NO_SUSPENSION)]
     found += _read_partitions(conf, by if what != "off" else "")
-    if mode is not None:
-        meaning = _NO_SUSPENSION if suspends else f"preempt_mode={what or 'requeue'}"
-        found.append(Interpretation(mode, "ignored" if suspends else "understood", meaning))
+    if mode is not None and suspends and what == "off":
+        found.append(Interpretation(mode, "ignored", _NO_SUSPENSION))
+    elif mode is not None:
+        found.append(_read_mode(mode, f"preempt_mode={what or 'requeue'}"))
     return found
+
+
+def _read_mode(mode: Setting, meaning: str) -> Interpretation:
+    """Return what became of a setting of what becomes of preempted jobs, where jobs are preempted in that way."""
+    if mode.preempt_mode() == "suspend":
+        return Interpretation(mode, "approximated", _SUSPENSION)
+    return Interpretation(mode, "understood", meaning)
 
 
 def _read_partitions(conf: SlurmConf, by: str) -> list[Interpretation]:
@@ -260,16 +271,14 @@ def _read_partitions(conf: SlurmConf, by: str) -> list[Interpretation]:
     found = []
     # Partitions share what a DEFAULT line says.
     for setting in {(one.key, one.source, one.line): one for one in told}.values():
-        if setting.key.lower() == "gracetime":
-            meaning = f"grace_time={setting.grace():g}"
-        else:
-            meaning = f"preempt_mode={setting.preempt_mode() or 'requeue'}"
         if by != "partition":
             found.append(Interpretation(setting, "ignored", "no job is preempted for a partition's tier"))
-        elif "SUSPEND" in setting.value.upper():
-            found.append(Interpretation(setting, "ignored", _NO_SUSPENSION))
+        elif setting.key.lower() == "gracetime":
+            meaning = f"grace_time={setting.grace():g} of the platform's partition"
+            found.append(Interpretation(setting, "understood", meaning))
         else:
-            found.append(Interpretation(setting, "understood", f"{meaning} of the platform's partition"))
+            mode = setting.preempt_mode() or "requeue"
+            found.append(_read_mode(setting, f"preempt_mode={mode} of the platform's partition"))
     return found
 
 

@@ -107,10 +107,10 @@ class Setting(NamedTuple):
         return number
 
     def preempt_mode(self) -> PreemptMode:
-        """Return what becomes of preempted jobs; nothing that this package simulates can suspend one: ``off``."""
+        """Return what becomes of preempted jobs; empty: it is not said."""
         told = self.value.upper().split(",")
-        modes: tuple[PreemptMode, ...] = ("off", "cancel", "requeue")
-        return next((mode for mode in modes if mode.upper() in told), "off" if "SUSPEND" in told else "")
+        modes: tuple[PreemptMode, ...] = ("off", "cancel", "requeue", "suspend")
+        return next((mode for mode in modes if mode.upper() in told), "")
 
     def words(self) -> tuple[str, ...]:
         """Return the parts between commas that stand in no brackets."""

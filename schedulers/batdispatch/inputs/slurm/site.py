@@ -263,7 +263,8 @@ def draft_of_folder(
             warnings.append(f"partition {one.name} {why}: left out")
     partitions = [one for one in partitions if one.max_time != 0 and one.hosts]
     warnings += [
-        f"jobs of partition {name} would be suspended for others, which nothing here can do: they are not preempted"
+        f"jobs of partition {name} would be suspended for others; here, only those are that have whole nodes with "
+        "nothing but cores"
         for name, told in sorted(found.partitions.items())
         if "SUSPEND" in _first(told, ("preemptmode",), lambda one: one.value.upper(), "")
     ]

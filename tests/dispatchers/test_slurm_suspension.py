@@ -1,0 +1,263 @@
+"""Slurm's suspension: who goes on when, by hand, and that no work is lost or done twice on random machines."""
+
+import json
+import os
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import doors
+from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.site import Partition, Qos, QueuesProperty
+from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.lineage import read_lineage
+from checked import checked
+from simulating import Result, Row, Task, simulate
+from sites import delays, platform_of, simulated
+
+SEVERAL = settings(
+    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "60")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+AT_ONCE = {"tick": "0", "batch_delay": "0", "resolution": "0", "end_window": "0", "interval": "0"}
+SUSPEND = {"preempt": "partition", "preempt_mode": "suspend"}
+PARTITIONS = [Partition(name=name, hosts=["n[0-3]"], tier=tier) for tier, name in enumerate("abc", 1)]
+
+
+def machine(*partitions: Partition, capacity: str = "", qos: tuple[Qos, ...] = ()) -> Machine:
+    told = QueuesProperty(partitions=list(partitions or PARTITIONS), qos=list(qos))
+    properties = {"queues": msgspec.json.encode(told).decode()} | ({"capacity": capacity} if capacity else {})
+    return Machine([Host(id=number, name=f"n{number}", properties=properties) for number in range(4)])
+
+
+def task(name: str, submission: float, units: int, runtime: float, tier: str = "a", **more: Any) -> Task:
+    return Task(name, submission, units, runtime, more.pop("walltime", runtime + 20), extra={"partition": tier}, **more)
+
+
+def run(*tasks: Task, site: Machine | None = None, **options: str) -> Result:
+    return simulate(site or machine(), tasks, "slurm-backfill", options={**AT_ONCE, **SUSPEND, **options})
+
+
+def times(result: Result) -> dict[str, tuple[float, float]]:
+    return {name: (row.start / 1e6, row.end / 1e6) for name, row in result.rows.items()}
+
+
+def test_a_suspended_job_keeps_its_nodes_from_its_own_tier_and_goes_on_when_the_last_higher_job_has_left() -> None:
+    """As recorded: c takes two of its nodes, e two others; d has none although two are idle all the time."""
+    tasks = [task("a", 0, 4, 100), task("c", 10, 2, 30, "b"), task("d", 12, 1, 5), task("e", 20, 1, 30, "b")]
+    result = run(*tasks)
+    assert times(result) == {"a": (0, 10), "c": (10, 40), "e": (20, 50), "a~1": (50, 140), "d": (140, 145)}
+    assert result.rows["a"].units == result.rows["a~1"].units
+
+
+def test_time_in_suspension_counts_for_no_limit() -> None:
+    result = run(task("a", 0, 4, 100, walltime=60), task("c", 10, 4, 500, "b"))
+    assert times(result) == {"a": (0, 10), "c": (10, 510), "a~1": (510, 560)}
+    assert result.rows["a~1"].state is JobState.COMPLETED_WALLTIME_REACHED
+
+
+def test_a_job_that_follows_later_suspends_the_same_one_again() -> None:
+    tasks = [task("a", 0, 2, 100), task("c", 10, 4, 20, "b"), task("e", 40, 4, 20, "b")]
+    assert times(run(*tasks)) == {"a": (0, 10), "c": (10, 30), "a~1": (30, 40), "e": (40, 60), "a~2": (60, 140)}
+
+
+def test_a_job_that_has_only_just_started_is_suspended_a_moment_later() -> None:
+    """a goes on as c ends, and e comes in this moment: what ends as it begins would overlap its own rest."""
+    found = times(run(task("a", 0, 4, 100), task("c", 10, 4, 20, "b"), task("e", 30, 4, 20, "b")))
+    assert found["e"] == pytest.approx((30, 50), abs=0.01)
+    assert max(end for _, end in found.values()) == pytest.approx(140, abs=0.01)
+
+
+def test_the_higher_tier_of_two_suspended_jobs_goes_on_first() -> None:
+    tasks = [task("low", 0, 4, 50), task("middle", 10, 4, 50, "b"), task("high", 20, 4, 50, "c")]
+    assert times(run(*tasks)) == {
+        "low": (0, 10),
+        "middle": (10, 20),
+        "high": (20, 70),
+        "middle~1": (70, 110),
+        "low~1": (110, 150),
+    }
+
+
+def test_idle_nodes_and_those_of_the_lowest_tier_come_first() -> None:
+    jobs = [task("low", 0, 1, 100), task("middle", 0, 1, 100, "b")]
+    found = times(run(*jobs, task("high", 10, 2, 50, "c")))
+    assert found == {"low": (0, 100), "middle": (0, 100), "high": (10, 60)}
+    found = times(run(*jobs, task("high", 10, 3, 50, "c")))
+    assert found == {"low": (0, 10), "middle": (0, 100), "high": (10, 60), "low~1": (60, 150)}
+
+
+def test_jobs_behind_are_planned_around_what_suspended_ones_keep() -> None:
+    """wide has nodes reserved from a's end as expected when it was suspended, and long would be in the way then."""
+    tasks = [task("a", 0, 3, 100), task("c", 10, 2, 200, "b"), task("wide", 11, 4, 10), task("long", 12, 1, 400)]
+    found = times(run(*tasks))
+    assert found["wide"][0] < found["long"][0]
+    short = task("short", 12, 1, 80, walltime=90)
+    assert times(run(*tasks[:3], short))["short"] == (12, 92)
+
+
+@pytest.mark.parametrize("capacity", ["core=4 memory=8", "core=4 gpu=1"])
+def test_who_would_keep_memory_or_gpus_is_not_suspended(capacity: str) -> None:
+    tasks = [task("a", 0, 4, 100), task("c", 10, 4, 20, "b")]
+    assert times(run(*tasks, site=machine(capacity=capacity))) == {"a": (0, 100), "c": (100, 120)}
+    assert "a~1" in times(run(*tasks, site=machine(capacity="core=4")))
+
+
+def test_who_shares_nodes_is_not_suspended() -> None:
+    site = machine(capacity="core=4")
+    tasks = [task("a", 0, 16, 100, demand={"core": 1}), task("c", 10, 4, 20, "b")]
+    assert times(run(*tasks, site=site)) == {"a": (0, 100), "c": (100, 120)}
+    small = task("c", 10, 2, 20, "b", demand={"core": 1})
+    assert times(run(task("a", 0, 4, 100), small, site=site)) == {"a": (0, 10), "c": (10, 30), "a~1": (30, 120)}
+
+
+def test_whose_rest_nobody_knows_is_not_suspended(tmp_path: Path) -> None:
+    site = files(tmp_path)
+    jobs = [
+        {"id": "a", "subtime": 0, "res": 4, "walltime": 90, "profile": "twice", "partition": "a"},
+        {"id": "c", "subtime": 10, "res": 4, "walltime": 90, "profile": "d10", "partition": "b"},
+    ]
+    profiles = {"twice": {"type": "composed", "repeat": 2, "seq": ["d10"]}, **delays(10)}
+    folder = simulated(tmp_path, "slurm-backfill", site.platform, jobs, profiles, options=AT_ONCE | SUSPEND)
+    rows = doors.read_schedule(folder).rows
+    assert {name: row[:2] for name, row in rows.items()} == {"w0!a": (0, 20), "w0!c": (20, 30)}
+
+
+def test_a_partition_says_that_its_jobs_are_suspended() -> None:
+    gentle = [msgspec.structs.replace(PARTITIONS[0], preempt_mode="suspend"), *PARTITIONS[1:]]
+    tasks = [task("a", 0, 4, 50), task("b", 10, 4, 50, "b"), task("c", 20, 4, 50, "c")]
+    found = times(run(*tasks, site=machine(*gentle), preempt_mode="cancel"))
+    assert found == {"a": (0, 10), "b": (10, 20), "c": (20, 70), "a~1": (70, 110)}
+
+
+def test_qualities_of_service_suspend_nobody() -> None:
+    with pytest.raises(InputError, match="for partitions only"):
+        create("slurm-backfill", {"preempt": "qos", "preempt_mode": "suspend"})
+    low, high = Qos(name="low", default=True, preempt_mode="suspend"), Qos(name="high", preempts=["low"])
+    site = machine(PARTITIONS[0], qos=(low, high))
+    tasks = [task("a", 0, 4, 100), Task("c", 10, 4, 20, 40, extra={"partition": "a", "qos": "high"})]
+    assert times(run(*tasks, site=site, preempt="qos", preempt_mode="cancel"))["c"] == (100, 120)
+
+
+# ---------------------------------------------------------------------- on random machines
+
+JOBS = st.lists(
+    st.tuples(st.integers(0, 150), st.integers(1, 4), st.integers(1, 90), st.integers(0, 60), st.sampled_from("abc")),
+    min_size=1,
+    max_size=14,
+)
+OPTIONS = st.fixed_dictionaries(
+    {
+        "interval": st.sampled_from(["0", "10", "30"]),
+        "tick": st.sampled_from(["0", "1"]),
+        "ordering": st.sampled_from(["basic", "sjf", "multifactor[size=100,age=1000]"]),
+        "depth": st.sampled_from(["1", "3", "100"]),
+        "reservations": st.sampled_from(["0", "1"]),
+    }
+)
+
+
+@SEVERAL
+@given(jobs=JOBS, options=OPTIONS, capacity=st.sampled_from(["", "core=3"]))
+def test_no_work_is_lost_and_suspended_jobs_keep_their_nodes(
+    jobs: list[tuple[int, int, int, int, str]], options: dict[str, str], capacity: str
+) -> None:
+    tasks = [
+        Task(f"j{number}", float(came), units, float(length), float(length + slack), extra={"partition": name})
+        for number, (came, units, length, slack, name) in enumerate(jobs)
+    ]
+    result = simulate(machine(capacity=capacity), tasks, "slurm-backfill", options={**SUSPEND, **options})
+    segments: dict[str, list[Row]] = defaultdict(list)
+    for name, row in sorted(result.rows.items(), key=lambda one: one[1].start):
+        segments[name.partition("~")[0]].append(row)
+    tiers = {one.id: one.extra["partition"] for one in tasks}
+    assert set(segments) == set(tiers)
+    for one in tasks:
+        *before, last = segments[one.id]
+        assert all(row.state is JobState.COMPLETED_KILLED for row in before)
+        assert last.state is not JobState.COMPLETED_KILLED
+        assert not before or tiers[one.id] != "c"
+        assert sum(row.end - row.start for row in segments[one.id]) == pytest.approx(1e6 * one.lasts, abs=50)
+        assert all(set(row.units) == set(last.units) for row in before)
+        for row, rest in zip(before, segments[one.id][1:], strict=False):
+            others = [
+                (other, tiers[name])
+                for name, rows in segments.items()
+                for other in rows
+                if set(other.units) & set(row.units)
+                and row.end - 1 < other.end
+                and other.start < rest.start
+                and other is not row
+            ]
+            # Only jobs of higher tiers use its nodes, and it goes on when the last of them has left.
+            assert others
+            assert all(tier > tiers[one.id] for _, tier in others)
+            assert rest.start == pytest.approx(max(other.end for other, _ in others), abs=50)
+
+
+def files(folder: Path) -> doors.Site:
+    """Write a site of three tiers, and jobs of all of them."""
+    told = json.dumps({"partitions": [msgspec.to_builtins(one) for one in PARTITIONS]})
+    hosts = "".join(f'<host id="n{number}" speed="1Gf"/>' for number in range(4))
+    platform = platform_of(f'<prop id="queues" value={quoteattr(told)}/><host id="master_host" speed="1Gf"/>{hosts}')
+    lengths = [31.7, 7.3, 12.9, 3.1, 55.3, 18.7]
+    jobs = [
+        {
+            "id": f"j{number}",
+            "subtime": number * 6.1,
+            "res": 1 + number * 7 % 4,
+            "walltime": 60,
+            "profile": f"d{lengths[number % 6]}",
+            "partition": "aababcaab"[number % 9],
+        }
+        for number in range(24)
+    ]
+    site = doors.Site(folder / "platform.xml", folder / "workload.json")
+    site.platform.write_text(platform)
+    site.workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": delays(*lengths)}))
+    return site
+
+
+def test_runs_can_be_made_again_and_have_one_job_for_all_segments(tmp_path: Path) -> None:
+    site = files(tmp_path)
+    workload = json.loads(site.workload.read_text())
+    folder = simulated(
+        tmp_path, "slurm-backfill", site.platform, workload["jobs"], workload["profiles"], options=SUSPEND
+    )
+    assert checked(folder, "always").kept == []
+    columns = read_columns(folder / "jobs.csv")
+    lineage = read_lineage(folder / "lineage.csv", columns)
+    assert len(lineage.first) == 24
+    said = json.loads((folder / "result.json").read_text())["report"]["suspensions"]
+    assert said == len(columns) - 24 > 3
+    # What a rest goes on from is all that was done before: nothing of a job is lost.
+    ran = columns.finish_time - columns.starting_time
+    assert lineage.saved == pytest.approx([ran[before].sum() for before in ancestors(lineage.parent)], abs=1e-4)
+
+
+def ancestors(parents: Any) -> list[list[int]]:
+    """Return the rows that each row continues, of which the first one continues nothing."""
+    found: list[list[int]] = []
+    for row in range(len(parents)):
+        found.append([])
+        while (row := parents[row]) >= 0:
+            found[-1].append(row)
+    return found
+
+
+def test_both_protocols_make_the_same_schedule(tmp_path: Path) -> None:
+    site, name = files(tmp_path), "slurm-backfill[preempt=partition,preempt_mode=suspend]"
+    here = doors.in_process(name, site, tmp_path / "here")
+    assert any("~1" in job for job in here.rows)
+    for version in ("4", "5"):
+        assert doors._over_a_socket(version)(name, site, tmp_path / version) == here
