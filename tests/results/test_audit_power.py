@@ -11,6 +11,7 @@ from batdispatch.runs.spec import RunSpec
 from command_line import call
 from recorded_energy import ENERGY, rows
 from sealing import seal
+from sites import delays, hosts_of, platform_of, simulated
 from workloads_of_cases import write_workload
 
 DISPATCHER = f"{Path(__file__).parents[1] / 'support' / 'night_shift.py'}:NightShift"
@@ -116,6 +117,17 @@ def test_a_run_under_a_cap_passes_and_one_above_it_is_found(capped: Path) -> Non
 def test_a_cap_that_is_gone_is_not_checked(capped: Path) -> None:
     (capped.parent / "cap.csv").unlink()
     assert "power cap: " in found(capped)
+
+
+def test_a_job_may_be_beyond_the_cap_because_its_hosts_would_have_to_wake_up(tmp_path: Path) -> None:
+    """A host that sleeps from the beginning on and that no rule lets sleep: to wake up it burns 425 W instead of 30."""
+    watts = """<prop id="wattage_per_state" value="30:30:100,9:9:9,20:20:20,425:425:425"/>
+    <prop id="sleep_pstates" value="1:2:3"/>"""
+    platform = platform_of(hosts_of(2, watts)).replace('speed="1Gf"', 'pstate="1" speed="1Gf,1f,0.5f,0.2f"')
+    jobs = [{"id": "1", "subtime": 0, "walltime": 20, "res": 1, "profile": "d10"}]
+    run = simulated(tmp_path, "powered[cap=200]", platform, jobs, delays(10), energy="exact")
+    assert '"reason": "needs 455 W with all hosts at rest' in (run / "result.json").read_text()
+    assert "nothing wrong in what was checked" in found(run)
 
 
 @pytest.mark.parametrize("cap", ["900", "60%"])

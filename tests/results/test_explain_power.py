@@ -30,10 +30,15 @@ def test_a_job_that_waits_for_power(tmp_path: Path) -> None:
 
 
 def test_a_job_that_waits_for_a_cheaper_hour(tmp_path: Path) -> None:
-    (tmp_path / "price.csv").write_text("time,price\n0,9\n500,1\n")
-    said = explained(tmp_path, f"price={tmp_path / 'price.csv'}:price,slack=600", "1")
+    (tmp_path / "price.csv").write_text("time,price,carbon\n0,9,3\n500,1,2\n")
+    price = tmp_path / "price.csv"
+    said = explained(tmp_path, f"price={price}:price,carbon={price}:carbon,slack=600", "1")
     assert "it was kept back for a cheaper hour" in said
     assert "until 500 s" in said
+    (tmp_path / "moved").mkdir()
+    for name in ("price.csv", "run"):
+        (tmp_path / name).rename(tmp_path / "moved" / name)
+    assert "until 500 s" in call("explain-wait", tmp_path / "moved" / "run", "1").output
 
 
 def test_hosts_that_wake_up_for_a_planned_start_are_not_taken_for_those_of_a_job(tmp_path: Path) -> None:

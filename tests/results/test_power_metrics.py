@@ -166,6 +166,40 @@ def test_a_run_whose_jobs_are_all_rejected_cost_nothing_and_had_no_time_above_a_
         assert "no violation" in call("check", run).output
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("dispatcher", ["powered[sleep=idle,after=1]", "attempts[dispatcher=easy]"])
+def test_a_run_without_jobs_ends_and_burns_nothing_from_the_first_submission_on(
+    tmp_path: Path, dispatcher: str
+) -> None:
+    """`attempts` says that it registers no more jobs when it has heard that no job is left to come."""
+    run = simulated(tmp_path, dispatcher, PLATFORM, [], delays(10), energy="exact")
+    found = metrics(run)
+    assert [found[f"energy{part}"] for part in ("", "_idle", "_switching", "_asleep")] == [0, 0, 0, 0]
+    assert "no violation" in call("check", run, "--replay", "always").output
+
+
+def test_powered_has_the_same_metrics_inside_another_layer(tmp_path: Path) -> None:
+    (tmp_path / "grid.csv").write_text("time,price,carbon\n0,3600,7200\n50,7200,3600\n100,10800,0\n")
+    grid = tmp_path / "grid.csv"
+    powered = f"powered[dispatcher=easy[ordering=sjf],price={grid},carbon={grid}:carbon,cap=350]"
+    jobs = [*JOBS, {**JOBS[0], "id": "3", "profile": "busy"}, {**JOBS[1], "id": "4"}]
+    profiles = {**delays(10), "busy": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0}}
+    names = ("energy_cost", "energy_carbon", "time_above_cap")
+    alone, inside = (
+        simulated(tmp_path, each, PLATFORM, jobs, profiles, energy="exact", out=each[:5])
+        for each in (powered, f"attempts[dispatcher={powered}]")
+    )
+    assert {name: metrics(inside)[name] for name in names} == {name: metrics(alone)[name] for name in names}
+    assert metrics(inside)["energy_cost"] > 0
+    said = json.loads((inside / "result.json").read_text())
+    # Jobs of two hosts add 200 W to 200 W.
+    assert [each["job"] for each in said["rejected"]] == ["w0!2", "w0!4"]
+    assert "no violation" in call("check", inside).output
+    said["options"]["dispatcher"] = powered.replace("cap=350", "cap=250")
+    (inside / "result.json").write_text(json.dumps(said))
+    assert "the cap is 250 W" in call("check", inside).output
+
+
 def test_a_run_that_counts_no_energy_has_none_of_them(tmp_path: Path) -> None:
     run = simulated(tmp_path, "easy", PLATFORM, JOBS, delays(10))
     assert not set(NAMES) & metrics(run).keys()

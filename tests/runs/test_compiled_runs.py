@@ -78,6 +78,18 @@ def test_a_run_that_a_kernel_recorded_has_no_times_of_decisions(
     assert f"{TIMES} is there" in str(checked(folder, "auto").kept)
 
 
+@pytest.mark.parametrize("dispatcher", ["fcfs", "filler", "easy", "conservative"])
+def test_a_kernel_records_the_exchange_about_no_job_at_all(tmp_path: Path, dispatcher: str) -> None:
+    (tmp_path / "w.json").write_text('{"nb_res": 64, "jobs": [], "profiles": {}}')
+    for name, compiled in (("compiled", "always"), ("python", "never")):
+        changes = {"dispatcher": dispatcher, "workload": str(tmp_path / "w.json"), "record": True}
+        execute(spec(**changes, compiled=compiled), tmp_path / name)
+    recordings = [(tmp_path / name / "decisions.jsonl").read_bytes() for name in ("compiled", "python")]
+    assert b"no_more_static_job_to_submit" in recordings[0]
+    assert recordings[0] == recordings[1]
+    assert checked(tmp_path / "compiled", "always").total == 0
+
+
 def test_a_recorded_run_is_checked_by_a_kernel_and_in_python_only_where_they_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

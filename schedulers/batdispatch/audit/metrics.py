@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from batdispatch.audit.case import Case
 from batdispatch.audit.findings import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME, part
 from batdispatch.audit.hosts import Floats
-from batdispatch.audit.power_states import given_series, joules_by_state
+from batdispatch.audit.power_states import given_series, joules_by_state, options_of_powered
 from batdispatch.audit.request import holdings
 
 Value = float | int | None
@@ -135,9 +135,9 @@ def _power(case: Case, window: float) -> dict[str, Value]:
 
 def _price_and_cap(case: Case, rows: list[tuple[float, float]]) -> dict[str, Value]:
     """Return what energy cost and emitted, and the time above the cap; as noted, if a series is not at hand."""
-    options = part(case.said, "options")
-    stated = {name: str(options.get(name, "none")) for name in ("price", "cap", "carbon")}
-    if str(case.said.get("dispatcher")).partition("[")[0] != "powered" or {*stated.values()} == {"none"}:
+    options = options_of_powered(case)
+    stated = {name: options.get(name, "none") for name in ("price", "cap", "carbon")}
+    if {*stated.values()} == {"none"}:
         return {}
     series = {name: given_series(case, text) for name, text in stated.items() if text != "none"}
     missing, noted = [name for name in series if series[name] is None], part(case.said, "metrics")

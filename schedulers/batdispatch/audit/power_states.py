@@ -42,7 +42,20 @@ def given_series(case: Case, stated: str) -> list[tuple[float, float]] | None:
     """Return from when on, s, a price or a cap of `powered` is how much; None: its file is not there, or no such."""
     if stated.endswith("%"):
         return [(0.0, float(stated[:-1]) / 100 * sum(PowerCourse(*each).range()[1] for each in case.machine.power))]
-    return steps_of(stated, str(part(case.said, "options").get("origin", "")), case.folder)
+    return steps_of(stated, str(options_of_powered(case).get("origin", "")), case.folder)
+
+
+def options_of_powered(case: Case) -> dict[str, str]:
+    """Return the options of `powered` as texts, which may stand inside another layer; nothing if it does not."""
+    options = part(case.said, "options")
+    if str(case.said.get("dispatcher")).partition("[")[0] == "powered":
+        return {name: str(value) for name, value in options.items()}
+    whole, text = "", str(options.get("dispatcher", "")).partition("powered[")[2]
+    while text != whole:
+        # Options of other parts.
+        whole, text = text, re.sub(r"\[[^][]*\]", "", text)
+    pairs = (pair.partition("=") for pair in text.partition("]")[0].split(","))
+    return {name.strip(): value.strip() for name, equals, value in pairs if equals}
 
 
 def changes(path: Path) -> Iterator[tuple[float, list[int], int]]:
@@ -95,6 +108,10 @@ class PowerCourse:
     def range(self) -> tuple[float, float]:
         """Return what it burns idle and at most in its first power state, in watts."""
         return self._watts[0][0], self._watts[0][-1]
+
+    def sleeps_in(self, state: int) -> bool:
+        """Return whether it sleeps in a power state."""
+        return state in self._sleeps
 
     def idle(self) -> float:
         """Return what it burns without load where it computes, in watts; NaN where that changes."""

@@ -164,6 +164,8 @@ class EmbeddedEngine:
             mail.answered()
         else:
             self._exchange(peer)
+        if mail is None and not self.workload.jobs:
+            self._no_more_static()
         while True:
             if world.told and (mail is None or mail.turn):
                 self._exchange(peer)

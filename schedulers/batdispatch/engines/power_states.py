@@ -272,7 +272,7 @@ class Power:
         spent = self.times.seconds
         grouped, hosts = self.switches
         return {
-            "consumed_joules": last - first if self.span is not None else -1.0,
+            "consumed_joules": last - first,
             "nb_grouped_switches": grouped,
             "nb_machine_switches": hosts,
             "time_idle": idle - sum(spent.values()),

@@ -19,14 +19,16 @@ from batdispatch.core.line.hindsight import Hindsight, Reason, plain
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_named
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
+from batdispatch.inputs.series import files_at
 from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.links.retrace import RetracePeer
 from batdispatch.parts.ordering import Ordering
 from batdispatch.results.decisions import PLANS
+from batdispatch.results.origins import find_series
 from batdispatch.results.runs import Result
 
 #: Options that name files of data, or dates: nothing is run there.
-_DATA = ("cap", "price", "origin")
+_DATA = ("cap", "price", "carbon", "origin")
 
 
 class _QueueWitness(QueueDispatcher):
@@ -185,7 +187,9 @@ def witness_of(folder: Path, result: Result) -> Witness | None:
         code = [str(value) for key, value in result.options.items() if key not in _DATA]
         if name not in registry.names(GROUP) or any(":" in value for value in code):
             return None
-        dispatcher = create(name, result.options, result.seed or 0)
+        there = find_series(folder, result.input_digests)
+        with files_at({name: path for name, path in there.items() if path is not None}):
+            dispatcher = create(name, result.options, result.seed or 0)
     except InputError:
         # Of another version, or altered: there is nothing to ask.
         return None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.options import parse_named
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.series import Series
 from batdispatch.inputs.series import read_series
@@ -57,7 +58,7 @@ class RunPower:
         if len(found) < len(stated):
             return {}
         of_jobs = float(np.maximum(columns.consumed_energy[columns.ran], 0.0).sum())
-        begin = float(columns.submission_time.min(initial=math.inf))
+        begin = float(columns.submission_time.min()) if len(columns.ran) else 0.0
         split = self._between(begin, float(columns.finish_time[columns.ran].max(initial=begin)))
         parts: dict[str, float] = {key: split[key] for key in ("asleep", "switching") if key in split}
         return {**found, "joules_of_jobs": of_jobs, **parts, **self._of(self._rows)}
@@ -88,9 +89,7 @@ def series_of(said: Mapping[str, Any], machine: Machine | None) -> dict[str, Ser
         said: what result.json says.
         machine: of the run, of which a cap may be a share; None: it is not at hand.
     """
-    options = said.get("options")
-    if str(said.get("dispatcher")).partition("[")[0] != "powered" or not isinstance(options, Mapping):
-        return {}
+    options = _options_of_powered(said)
     given = {name: text for name in ("price", "cap", "carbon") if (text := str(options.get(name, "none"))) != "none"}
     cap = given.get("cap", "")
     if _is_number(cap.removesuffix("%")):
@@ -105,6 +104,17 @@ def series_of(said: Mapping[str, Any], machine: Machine | None) -> dict[str, Ser
     elif _is_number(cap):
         found["cap"] = Series.constant(float(cap))
     return found
+
+
+def _options_of_powered(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options of `powered`, which may stand inside other layers; nothing if it does not."""
+    name, options = str(said.get("dispatcher")).partition("[")[0], said.get("options")
+    try:
+        while name != "powered" and isinstance(options, Mapping) and "dispatcher" in options:
+            name, options = parse_named(str(options["dispatcher"]))
+    except InputError:
+        return {}
+    return options if name == "powered" and isinstance(options, Mapping) else {}
 
 
 def _against_series(rows: Floats, series: Mapping[str, Series]) -> dict[str, float]:

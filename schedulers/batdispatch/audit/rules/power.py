@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from batdispatch.audit.case import Case, Faults, rule
 from batdispatch.audit.findings import Fault, part
-from batdispatch.audit.power_states import PowerCourse, changes, given_series
+from batdispatch.audit.power_states import PowerCourse, changes, given_series, options_of_powered
 
 #: Share of a time by which Batsim's print, which has six digits, may miss it.
 _PRINT = 1e-5
@@ -135,17 +135,25 @@ def is_beyond_cap(case: Case, units: int) -> bool:
     caps = None if _stated(case) == "none" else _caps(case)
     if caps is None:
         return _stated(case) != "none"
-    watts = [PowerCourse(*stated).range() for stated in case.machine.power]
+    options, courses = options_of_powered(case), [PowerCourse(*stated) for stated in case.machine.power]
+    watts = [course.range() for course in courses]
     spans = sorted((full - idle for idle, full in watts), reverse=True)
     # What hosts burn that wake up may be more; where the field of a job says it, only the layer knows.
-    waking = part(case.said, "options").get("sleep") != "none" or part(case.said, "options").get("watts")
-    return bool(waking) or sum(idle for idle, _ in watts) + units * spans[0] > min(cap for _, cap in caps)
+    waking = options.get("sleep", "none") != "none" or _begin_asleep(case, courses)
+    unknown = waking or bool(options.get("watts"))
+    return unknown or sum(idle for idle, _ in watts) + units * spans[0] > min(cap for _, cap in caps)
+
+
+def _begin_asleep(case: Case, courses: list[PowerCourse]) -> bool:
+    """Return whether hosts sleep from the beginning on."""
+    path = case.folder / "pstate_changes.csv"
+    first = (row for row in changes(path) if row[0] == 0 and row[2] >= 0) if path.is_file() else ()
+    return any(courses[host].sleeps_in(state) for _, listed, state in first for host in listed)
 
 
 def _stated(case: Case) -> str:
     """Return the cap of `powered` as it was given; `none`: there is none."""
-    powered = str(case.said.get("dispatcher")).partition("[")[0] == "powered"
-    return str(part(case.said, "options").get("cap", "none")) if powered else "none"
+    return options_of_powered(case).get("cap", "none")
 
 
 def _caps(case: Case) -> list[tuple[float, float]] | None:

@@ -36,6 +36,8 @@ def exchange_of(
     """
     begins = beginning(machine, workload, EngineOptions(), sharing=not machine.exclusive, at_once=True)
     yield Message(0.0, [begins]), Reply(0.0, [])
+    if not workload.jobs:
+        yield Message(0.0, [e.NoMoreStaticJobs(0.0)]), Reply(0.0, [])
     teller, now = _Teller(workload, jobs, schedule), 0.0
     for now, submitted, ended, decided in _moments(jobs, schedule):
         events = [*teller.submissions(now, submitted), *(teller.end(now, line // KINDS) for line in ended)]

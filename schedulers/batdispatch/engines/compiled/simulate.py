@@ -112,8 +112,8 @@ def schedule_of(
         runs=of["hosts_runs"],
         first=of["first"][: state.runs],
         last=of["last"][: state.runs],
-        # The engine tells of the end as well.
-        messages=state.messages + 1,
+        # The engine tells of the end as well, and where there are no jobs, of that.
+        messages=state.messages + (1 if state.jobs else 2),
         counts=None if nodes is None else nodes.arrays["counts"][: nodes.counted],
     )
 
