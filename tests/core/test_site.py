@@ -194,6 +194,23 @@ def test_a_file_of_queues_goes_into_a_platform(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("[partitions.long]\nmax_time = 60", "partition 'long' has no host"),
+        ("[partitions.long]\nhosts = ['zz1']", "partition 'long' has host 'zz1', which is not there"),
+    ],
+)
+def test_queues_that_do_not_fit_the_platform_are_refused_before_anything_is_written(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    (tmp_path / "p.xml").write_text(XML)
+    (tmp_path / "q.toml").write_text(text)
+    with pytest.raises(InputError) as refusal:
+        with_queues(tmp_path / "p.xml", tmp_path / "q.toml")
+    assert str(refusal.value) == f"{tmp_path / 'q.toml'}: does not fit {tmp_path / 'p.xml'}: {said}"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
         ("[partitions", "is no TOML"),
         ("[partition.batch]", "did you mean 'partitions'"),
         ("partitions = 3", "expected tables such as [partitions.NAME]"),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -194,3 +195,16 @@ def test_each_replicate_is_held_against_easy_on_the_same_jobs(inputs: Path, tmp_
     assert table.sum() > 0
     assert "starved jobs" in done.page.read_text()
     assert done.check(replay="never").violations == []
+
+
+@pytest.mark.parametrize("rejected", [0, 1, 3])
+def test_a_verdict_says_how_many_jobs_were_rejected_if_that_differs(
+    write_jobs: Callable[..., Path], rejected: int
+) -> None:
+    # Whoever refuses jobs has shorter waits.
+    jobs = {str(number): {"start": 50.0 * number, "finish": 50.0 * number + 40} for number in range(6)}
+    refused = {name: {"state": "REJECTED"} for name in list(jobs)[-rejected:]} if rejected else {}
+    found = opening(read_runs([write_jobs(jobs, "all"), write_jobs(jobs | refused, "some")]))
+    assert found is not None
+    said = f"Rejected: {rejected} job{'s' * (rejected > 1)} instead of 0."
+    assert (said in found.text) is bool(rejected), found.text

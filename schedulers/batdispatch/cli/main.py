@@ -99,7 +99,8 @@ def _terminate_when_told() -> None:
 
 def _in_words(problem: click.ClickException) -> str:
     """Return what is wrong with a command line, as other errors say it, and where to read more."""
-    text = problem.format_message().rstrip(".")
+    # Click lists choices with one on each line.
+    text = " ".join(problem.format_message().split()).rstrip(".")
     if isinstance(problem, click.BadParameter) and isinstance(problem.param, click.Option) and problem.message:
         text = problem.message.rstrip(".")
         if isinstance(problem.param.type, click.IntRange | click.FloatRange):

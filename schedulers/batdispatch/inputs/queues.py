@@ -38,7 +38,7 @@ from lxml import etree
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
-from batdispatch.core.machine.site import SITE_PROPERTY, QueuesProperty
+from batdispatch.core.machine.site import SITE_PROPERTY, QueuesProperty, site_of
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.moments import read_duration
@@ -135,7 +135,14 @@ def with_queues(platform: Path, queues: Path) -> bytes:
     """
     text = read_queues(queues)
     content, _ = read_all(platform)
-    read_platform(platform)
+    machine = read_platform(platform).machine
+    hosts = [
+        msgspec.structs.replace(host, properties={**host.properties, SITE_PROPERTY: text}) for host in machine.hosts
+    ]
+    try:
+        site_of(hosts, machine.compute, machine.exclusive)
+    except InputError as problem:
+        raise InputError(f"does not fit {platform}: {problem}", source=str(queues)) from None
     document = etree.parse(io.BytesIO(content), etree.XMLParser(resolve_entities=False, no_network=True))
     zone = next(element for element in document.getroot() if element.tag in ("zone", "AS"))
     for old in zone.findall("prop"):

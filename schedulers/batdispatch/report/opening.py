@@ -16,7 +16,7 @@ from batdispatch.report.comparison import same_jobs, simulations
 from batdispatch.results.columns import Floats, in_order
 from batdispatch.results.metrics.compute import STARVATION, Value, describe
 from batdispatch.results.metrics.rows import Row, metric_row
-from batdispatch.results.numbers import duration, durations, number
+from batdispatch.results.numbers import count_of, duration, durations, number
 from batdispatch.results.runs import Run
 from batdispatch.results.starvation import easy_among
 from batdispatch.results.statistics.batches import mean_by_batches
@@ -25,6 +25,7 @@ from batdispatch.results.statistics.batches import mean_by_batches
 FIGURES = ("mean_waiting_time", "p99_waiting_time", "max_waiting_time", "mean_bounded_slowdown")
 #: What runs burnt that counted it.
 ENERGY = "energy"
+REJECTIONS = "nb_jobs_rejected"
 #: Most runs of the picture; the table has all.
 MOST_RUNS = 8
 #: Figures that may be the price of a short mean wait, the gravest first, and by how much they must be worse.
@@ -170,8 +171,15 @@ def _winner(runs: Sequence[Run]) -> str:
             f"{against.label}{sure}."
         )
     alone = "" if has_simple(run.label for run in runs) else f" {_ALONE}"
+    text += _refusals(best, against)
     longest = [f"{text} {_price(runs, best, against, most)}{alone}" for most in (3, 2, 1)]
     return next((one for one in longest if len(f"{one} {_ELSEWHERE}".split()) <= _MOST_WORDS), longest[-1])
+
+
+def _refusals(best: Run, against: Run) -> str:
+    """Say how many jobs were rejected, if that differs: who serves fewer jobs may have shorter waits for it."""
+    mine, theirs = (run.metrics.get(REJECTIONS) or 0.0 for run in (best, against))
+    return "" if mine == theirs else f" Rejected: {count_of(int(mine), 'job')} instead of {number(theirs)}."
 
 
 def _capacity(runs: Sequence[Run]) -> str:

@@ -48,7 +48,7 @@ class Grade(NamedTuple):
 
     def lines(self) -> list[str]:
         """Return a sentence for each measure."""
-        return [f"{grade}: {_WORDS[name]} is {value:.3g}" for name, (value, grade) in self.measures.items()]
+        return [f"{_WORDS[name]} is {value:.3g}: {grade}" for name, (value, grade) in self.measures.items()]
 
 
 def grade_of(log: Waits, simulation: Waits, *, rejected: float) -> Grade:

@@ -64,7 +64,7 @@ class Aim:
     def text(self, value: float) -> str:
         """Return a ratio, or a difference with its sign, as people read it."""
         if self.way == "ratio":
-            return f"{value:,.2f}"
+            return "over 1,000" if value > 1000 else f"{value:,.2f}"
         return f"{self.unit[1] * value:+,.{self.digits}f}".replace("-", "\N{MINUS SIGN}")
 
     def losing(self, values: Floats) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from typing import Literal
 
 import numpy as np
@@ -23,6 +25,10 @@ _ROW, _FRAME = 0.27, 0.85
 _NAME, _HEAD = 26, 8
 #: Most ticks of an axis beside each other.
 _TICKS = 9
+#: Ticks of each decade of an axis of ratios, the most first.
+_LADDERS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,))
+#: Most letters of a name's line beside ranks.
+_LINE = 14
 
 
 def colour(pair: Pair, found: Answer) -> str:
@@ -122,10 +128,7 @@ def _ratio_axis(axes: Axes, pairs: list[Pair], name: Literal["x", "y"] = "x") ->
     set_scale, set_limits, set_ticks = (getattr(axes, f"set_{name}{what}") for what in ("scale", "lim", "ticks"))
     set_scale("log")
     set_limits(low / margin, high * margin)
-    ladder = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
-    ticks = [tick for tick in ladder if low / margin <= tick <= high * margin]
-    if len(ticks) > _TICKS:
-        ticks = [tick for tick in ticks if float(np.log10(tick)).is_integer()]
+    ticks = _round_ticks(low / margin, high * margin)
     if len(ticks) < 3:
         step = float(f"{(high - low) / 4:.0e}") or 0.01
         steps = range(int(np.floor(low / step)), int(np.ceil(high / step)) + 1)
@@ -137,6 +140,18 @@ def _ratio_axis(axes: Axes, pairs: list[Pair], name: Literal["x", "y"] = "x") ->
     set_ticks([], minor=True)
 
 
+def _round_ticks(low: float, high: float) -> list[float]:
+    """Return at most `_TICKS` ticks between two ratios: several in each decade, or powers of ten, 1 among them."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for ladder in _LADDERS:
+        ticks = [tick * 10.0**decade for decade in decades for tick in ladder]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) <= _TICKS:
+            return ticks
+    apart = math.ceil(len(decades) / (_TICKS // 2))
+    return [10.0**decade for decade in decades if decade % apart == 0 and low <= 10.0**decade <= high]
+
+
 def ranks(found: Ranking, title: str, blocks: str, prefix: str) -> Picture:
     """Draw average ranks as in Demsar's paper: a bar joins dispatchers that cannot be told apart."""
     many = len(found.dispatchers)
@@ -144,15 +159,19 @@ def ranks(found: Ranking, title: str, blocks: str, prefix: str) -> Picture:
     lines = max(left, many - left)
     bars = len(found.groups)
     with style.own_style():
-        height = 0.75 + 0.11 * bars + 0.24 * lines
+        # Names of one line stand closer together than those of several.
+        names = [textwrap.wrap(_short(name), _LINE) for name in found.dispatchers]
+        row_height = 0.24 if max(map(len, names)) == 1 else 0.44
+        height = 0.9 + 0.11 * bars + row_height * lines
         figure = Figure(figsize=(style.WIDTH, height), layout="constrained")
         axes = figure.subplots()
         axes.set_axis_off()
         # A third of the width on each side is for names.
         span = many - 1
         axes.set_xlim(1 - 0.62 * span, many + 0.62 * span)
-        low = -0.55 - 0.3 * bars - 0.62 * lines
-        axes.set_ylim(low, 1.5)
+        step = 0.62 * row_height / 0.24
+        low = -0.55 - 0.3 * bars - step * lines
+        axes.set_ylim(low, 1.9)
         axes.plot([1, many], [0, 0], color=style.INK, linewidth=1)
         for tick in range(1, many + 1):
             axes.plot([tick, tick], [0, 0.16], color=style.INK, linewidth=1)
@@ -160,19 +179,25 @@ def ranks(found: Ranking, title: str, blocks: str, prefix: str) -> Picture:
         shown = min(found.difference, 1.2 * span)
         axes.plot([1, 1 + shown], [1.15, 1.15], color=style.INK, linewidth=1.6)
         note = f"critical difference {found.difference:.2f}"
-        axes.text(1 + shown + 0.04 * span, 1.15, note, ha="left", va="center")
+        axes.text(1, 1.3, note, ha="left", va="bottom")
         for number, group in enumerate(found.groups):
             ends = [found.ranks[found.dispatchers.index(name)] for name in (group[0], group[-1])]
             y = -0.3 - 0.3 * number
             axes.plot([ends[0] - 0.02 * span, ends[1] + 0.02 * span], [y, y], color=style.SERIES[0], linewidth=3.2)
-        for place, (name, value) in enumerate(zip(found.dispatchers, found.ranks, strict=True)):
+        for place, value in enumerate(found.ranks):
             on_left = place < left
             row = place if on_left else many - 1 - place
-            y = -0.62 - 0.3 * bars - 0.62 * row
+            y = -step - 0.3 * bars - step * row
             edge = 1 - 0.06 * span if on_left else many + 0.06 * span
             axes.plot([value, value, edge], [0, y, y], color=style.FAINT, linewidth=0.9)
-            text = f"{_short(name)}  {value:.2f}" if on_left else f"{value:.2f}  {_short(name)}"
-            axes.text(edge, y, text, ha="right" if on_left else "left", va="center")
+            name = "\n".join(names[place])
+            axes.text(
+                edge,
+                y,
+                f"{name}  {value:.2f}" if on_left else f"{value:.2f}  {name}",
+                ha="right" if on_left else "left",
+                va="center",
+            )
     told = f"Mean rank of each dispatcher over {found.blocks} {blocks}, 1 the best"
     caption = f"{told}. " + (
         "A blue bar joins dispatchers that cannot be told apart." if found.groups else "All can be told apart."

@@ -9,7 +9,13 @@ import { power } from "./power.js";
 /** Parts of a unit that columns count. */
 const PART = 1e6;
 
-function series(name, title, about, format) {
+/** Return the mean of each of some stretches; null where the run has ended, of which the series says nothing more. */
+function known(level, from, to, stretches) {
+  const end = level.at.at(-1);
+  return level.means(from, to, stretches).map((mean, index) => (from + ((index + 1) * (to - from)) / stretches > end ? null : mean));
+}
+
+function series(name, title, about, format, folded) {
   const has = (run) => Boolean(run.columns[`${name}_at`]);
   return {
     name,
@@ -18,8 +24,10 @@ function series(name, title, about, format) {
     applies: (table) => table.runs.some(has),
     level(_, run) {
       if (!has(run)) return null;
-      return new Level(addUp(Float64Array.from(run.columns[`${name}_at`])), Array.from(run.columns[`${name}_step`], unfold), [], []);
+      const level = new Level(addUp(Float64Array.from(run.columns[`${name}_at`])), Array.from(run.columns[`${name}_step`], unfold), [], []);
+      return { means: (from, to, stretches) => known(level, from, to, stretches) };
     },
+    folded,
     scale: () => 1 / PART,
     range: () => null,
     format,
@@ -27,5 +35,5 @@ function series(name, title, about, format) {
 }
 
 export const cap = series("cap", "Cap", "on the power of all hosts", power.format);
-export const carbon = series("carbon", "Carbon", "of a kilowatt-hour", number);
-export const price = series("price", "Price", "of a kilowatt-hour, in money, carbon or water", number);
+export const carbon = series("carbon", "Carbon", "of a kilowatt-hour, in the unit of its file", number, "carbon");
+export const price = series("price", "Price", "of a kilowatt-hour, in the unit of its file", number, "price");
