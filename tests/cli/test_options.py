@@ -182,7 +182,7 @@ def test_an_option_of_run_is_a_field_of_the_spec_and_a_setting_of_campaigns() ->
         assert setting.option in given[setting.name].opts
         assert given[setting.name].help == setting.text
     fields = {setting.option.removeprefix("--") for setting in settings_of(RunSpec)}
-    assert set(SETTINGS) == fields - {"platform", "workload", "dispatcher", "set", "seed"} | {"audit"}
+    assert set(SETTINGS) == fields - {"platform", "workload", "dispatcher", "set", "seed"} | {"audit", "evalys"}
 
 
 def test_defaults_are_written_as_people_write_them() -> None:
