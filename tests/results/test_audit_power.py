@@ -90,6 +90,18 @@ def test_joules_that_no_watts_explain_are_found(waits: Path) -> None:
     assert f"consumed_joules is {1.01 * total:g}, the hosts burn" in found(waits)
 
 
+@pytest.mark.parametrize("name", ["schedule.csv", "consumed_energy.csv", "pstate_changes.csv"])
+def test_a_file_that_is_no_table_is_no_bug(waits: Path, name: str) -> None:
+    text = (waits / name).read_text()
+    for damaged in ("", text.splitlines(keepends=True)[0], f"{text[:-5]}\r{text[-5:]}", text + "9" * 150_000 + "\n"):
+        (waits / name).write_bytes(damaged.encode())
+        seal(waits)
+        answer = call("check", waits)
+        assert answer.status == 1
+        assert "bug" not in answer.output
+        assert f"{name}" in answer.output
+
+
 @pytest.fixture
 def capped(tmp_path: Path) -> Path:
     """A run of jobs that compute under a cap that changes: 8 hosts burn 100 W idle and 200 W computing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -235,7 +236,7 @@ def ask_all(case: Case, findings: Findings) -> None:
                 findings.add(_violation(case, one.name, fault))
         except InputError as problem:
             findings.add(Violation(one.name, str(problem)))
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, csv.Error) as problem:
             findings.add(Violation(one.name, f"cannot be worked out from what the files say: {problem!r}"))
     findings.skipped |= case.skipped
 

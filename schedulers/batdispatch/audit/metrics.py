@@ -102,7 +102,7 @@ def _power(case: Case, window: float) -> dict[str, Value]:
     if not all(path.is_file() for path in files):
         return {}
     with files[0].open(newline="") as one, files[1].open(newline="") as other:
-        rows, sums = list(csv.DictReader(one)), next(csv.DictReader(other))
+        rows, [sums] = list(csv.DictReader(one)), list(csv.DictReader(other))
     mean = sorted((float(row["epower"]), index) for index, row in enumerate(rows[1:], 1) if row["epower"] != "NA")
     steps = {index: float(rows[index]["time"]) - float(rows[index - 1]["time"]) for _, index in mean}
     rest, most = 0.95 * sum(steps.values()), 0.0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,12 @@ def lines_of(path: Path, name: str) -> Iterable[str]:
         # The longest of all files, which is never packed.
         return _lines_in(path)
     text = read_all(path, limit=MAX_BYTES)[0].decode(errors="replace")
-    if name == SCHEDULE:
-        rows = csv.DictReader(io.StringIO(text))
-        return [f"{key}={value}" for row in rows for key, value in row.items() if key not in _OF_THE_ENGINE]
     lines = text.splitlines(keepends=True)
+    if name == SCHEDULE:
+        # What is no table differs anyway.
+        with suppress(csv.Error):
+            rows = csv.DictReader(lines)
+            return [f"{key}={value}" for row in rows for key, value in row.items() if key not in _OF_THE_ENGINE]
     if name == TIMES:
         return [line.partition(",")[0] for line in lines]
     return [without_times(line) for line in lines] if name == PLANS else lines
