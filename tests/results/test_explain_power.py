@@ -50,3 +50,10 @@ def test_hosts_that_wake_up_for_a_planned_start_are_not_taken_for_those_of_a_job
     ]
     said = explained(tmp_path, "sleep=idle,after=5", "2", jobs)
     assert "waited 20 s, started at 50 on" in said
+
+
+def test_a_task_of_an_array_is_rejected_when_another_one_that_held_it_back_was(tmp_path: Path) -> None:
+    array = {"id": "a", "limit": 1}
+    jobs = [{**JOBS[0], "id": str(n), "subtime": 0, "res": 4, "array": {**array, "index": n}} for n in range(3)]
+    said = explained(tmp_path, "cap=1000", "2", jobs)
+    assert "rejected at 0: needs 1200 W with all hosts at rest" in said

@@ -63,11 +63,15 @@ class RetracePeer(Dispatcher):
     def decide(self, ledger: Ledger) -> None:
         self.look(ledger)
         taken, self.recorded = self.recorded, ()
+        blocked = list[d.Decision]()
         for index, decision in enumerate(taken):
             if isinstance(decision, d.Execute) and decision.job_id in ledger.blocked:
                 # What was decided before frees the job; then the dispatcher decided once more.
-                self.recorded = taken[index:]
+                self.recorded = [*blocked, *taken[index:]]
                 return
+            if isinstance(decision, d.Reject) and decision.job_id in ledger.blocked:
+                # So here, or the ledger rejects it by itself.
+                blocked.append(decision)
             if isinstance(decision, d.Execute) and decision.job_id in ledger.running:
                 # It was brought forward.
                 continue
@@ -88,6 +92,7 @@ class RetracePeer(Dispatcher):
                 ledger.finish_registration()
             elif isinstance(decision, d.ContinueRegistration):
                 ledger.continue_registration()
+        self.recorded = blocked
 
 
 def _waiting(ledger: Ledger, job_id: str) -> Job:
