@@ -200,6 +200,16 @@ def test_powered_has_the_same_metrics_inside_another_layer(tmp_path: Path) -> No
     assert "the cap is 250 W" in call("check", inside).output
 
 
+def test_short_times_of_which_joules_tell_few_digits_are_no_time_above_a_cap(tmp_path: Path) -> None:
+    platform = PLATFORM.replace("100:110:200", "100.123:110:213.370123")
+    jobs = [{"id": str(n), "subtime": 1.7 * n, "walltime": 20, "res": 1, "profile": "p"} for n in range(20)]
+    profiles = {"p": {"type": "parallel_homogeneous", "cpu": 20_000, "com": 0}}
+    run = simulated(tmp_path, "powered[cap=313.494]", platform, jobs, profiles, energy="exact")
+    assert metrics(run)["time_above_cap"] == 0
+    assert metrics(run)["peak_power"] == pytest.approx(0.313493123, rel=1e-3)
+    assert "no violation" in call("check", run).output
+
+
 def test_a_run_that_counts_no_energy_has_none_of_them(tmp_path: Path) -> None:
     run = simulated(tmp_path, "easy", PLATFORM, JOBS, delays(10))
     assert not set(NAMES) & metrics(run).keys()

@@ -103,11 +103,12 @@ def _power(case: Case, window: float) -> dict[str, Value]:
         return {}
     with files[0].open(newline="") as one, files[1].open(newline="") as other:
         rows, [sums] = list(csv.DictReader(one)), list(csv.DictReader(other))
-    mean = sorted((float(row["epower"]), index) for index, row in enumerate(rows[1:], 1) if row["epower"] != "NA")
-    steps = {index: float(rows[index]["time"]) - float(rows[index - 1]["time"]) for _, index in mean}
-    rest, most = 0.95 * sum(steps.values()), 0.0
-    for watts, index in mean:
-        rest, most = rest - steps[index], watts
+    # From the joules, as the metric: of a short time, these tell the watts with fewer digits than the column of watts.
+    moments = {float(row["time"]): float(row["energy"]) for row in rows}.items()
+    mean = sorted(((last - first) / (end - begin), end - begin) for (begin, first), (end, last) in pairwise(moments))
+    rest, most = 0.95 * sum(seconds for _, seconds in mean), 0.0
+    for watts, seconds in mean:
+        rest, most = rest - seconds, watts
         if rest <= 1e-6:
             break
     joules, size = float(sums["consumed_joules"]), case.machine.size
@@ -154,7 +155,8 @@ def _price_and_cap(case: Case, rows: list[tuple[float, float]]) -> dict[str, Val
         cost += sum(watts * value * length for value, length in _held(series.get("price") or [], begin, end))
         carbon += sum(watts * value * length for value, length in _held(series.get("carbon") or [], begin, end))
         most = [value for value, _ in _held(series.get("cap") or [], begin, end)]
-        above += end - begin if most and watts > min(most) * (1 + 1e-6) else 0.0
+        # Joules have six digits.
+        above += end - begin if most and watts > min(most) * (1 + 1e-6) + 2e-6 / (end - begin) else 0.0
     if "price" in series:
         found["energy_cost"] = cost / 3.6e6
     if "carbon" in series:

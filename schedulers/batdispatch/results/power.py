@@ -19,8 +19,8 @@ from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.power_split import FILE, split_of
 from batdispatch.results.schedule import read_schedule
 
-#: Share of a cap by which joules with six digits may be above it.
-_ABOVE = 1 + 1e-6
+#: Share of a cap by which joules with six digits may be above it, and the joules of a short time.
+_ABOVE, _PRINT = 1 + 1e-6, 2e-6
 
 
 class RunPower:
@@ -129,8 +129,9 @@ def _against_series(rows: Floats, series: Mapping[str, Series]) -> dict[str, flo
             found[result] = float((watts * np.array(paid)).sum()) / 3.6e6
     if cap is not None:
         most = np.array([cap.least(begin, math.nextafter(end, 0)) for begin, end in zip(begins, ends, strict=True)])
+        over = watts > most * _ABOVE + _PRINT / seconds
         # If no job ran, there is no time to share.
-        found["above"] = float(seconds[watts > most * _ABOVE].sum() / seconds.sum()) if len(seconds) else math.nan
+        found["above"] = float(seconds[over].sum() / seconds.sum()) if len(seconds) else math.nan
     return found
 
 
