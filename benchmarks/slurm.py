@@ -65,6 +65,11 @@ def drawn_jobs(
     return rows
 
 
+def _listed_jobs(listed: list[tuple[float, int, int, int, str]]) -> list[Row]:
+    keys = ("submit", "sleep_s", "limit_min", "asked", "partition")
+    return [dict(zip(keys, job, strict=True)) | {"whole": 1} for job in listed]
+
+
 def _licensed(rng: random.Random, number: int, row: Row) -> Row:
     if rng.random() >= 0.4:
         return {}
@@ -118,9 +123,24 @@ TIERS = [
     "PartitionName=low Nodes=n[0-7] Default=YES PriorityTier=1",
     "PartitionName=high Nodes=n[2-7] PriorityTier=5 PreemptMode=OFF",
 ]
+TWO_TIERS = [*TIERS[:2], "PartitionName=high Nodes=n[0-7] PriorityTier=5 PreemptMode=OFF"]
+#: Submission in s, seconds of work, limit in minutes, nodes, partition: who is suspended how often, and for whom.
+SUSPENDED = [
+    (1, 100, 3, 8, "low"),
+    (20, 30, 2, 2, "high"),
+    (30, 20, 1, 2, "low"),
+    (45, 20, 1, 3, "high"),
+    (60, 20, 1, 4, "low"),
+    (170, 100, 2, 4, "low"),
+    (171, 30, 2, 4, "low"),
+    (185, 60, 2, 8, "high"),
+    (200, 30, 1, 8, "high"),
+    (215, 10, 1, 2, "low"),
+]
 PREEMPTION = ("PreemptType=preempt/partition_prio",)
 SUSPENSION = "PreemptMode=SUSPEND,GANG"
-#: A job that works for so many seconds in all: `sleep` would go on sleeping while it is suspended.
+#: A job that works for so many seconds in all: `sleep` would go on sleeping while it is suspended. Each suspension
+#: spares it up to 0.4 s.
 WORK = """import time
 left, now = {seconds}, time.monotonic()
 while left > 0:
@@ -175,6 +195,7 @@ def traces(shift: int = 0) -> dict[str, Trace]:
             TIERS,
             False,
         ),
+        "suspension": ([BASIC, TEN, *PREEMPTION, SUSPENSION], _listed_jobs(SUSPENDED), TWO_TIERS, False),
     }
 
 

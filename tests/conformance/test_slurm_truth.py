@@ -12,6 +12,7 @@ from batdispatch.dispatchers.slurm.clocks import MainLoopClock
 from batdispatch.dispatchers.slurm.main_loop import MainLoop
 from batdispatch.dispatchers.slurm.partitions import Partitions
 from batdispatch.dispatchers.slurm.preemption import Preemption
+from batdispatch.dispatchers.slurm.suspension import Suspension
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.testing.simulation import Task
 from slurm_truth import FOLDER, Recording, read_recording
@@ -30,8 +31,10 @@ NEAR = {
     "partitions-whole": (0.995, 0.01),
     "preempt-cancel": (0.995, 0.01),
     "preempt-requeue": (0.985, 0.03),
+    "preempt-suspend": (0.98, 0.04),
     "reservation": (0.995, 0.01),
     "small-relative": (0.995, 0.01),
+    "suspension": (0.995, 0.05),
     "windows": (0.98, 0.02),
 }
 
@@ -71,6 +74,9 @@ RULES = [
     ("preempt-cancel", {"preempt_mode": "requeue"}),
     ("preempt-requeue", {"preempt_mode": "cancel"}),
     ("preempt-requeue", {"requeue_delay": "0"}),
+    ("preempt-suspend", {"preempt": "none"}),
+    ("preempt-suspend", {"preempt_mode": "requeue"}),
+    ("suspension", {"preempt_mode": "cancel"}),
     ("small-relative", {"ordering": "multifactor[size=100000]"}),
     ("small-relative", {"interval": "30"}),
 ]
@@ -113,6 +119,21 @@ def test_if_large_jobs_were_preempted_first_the_order_would_be_another(monkeypat
 def test_if_preemptors_waited_for_the_next_tick_the_order_would_be_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MainLoopClock, "hurry", lambda self: None)
     assert recording("preempt-cancel").pairs(recording("preempt-cancel").run()) < 0.96
+
+
+def test_if_suspended_jobs_kept_nothing_the_order_would_be_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Suspension, "kept", lambda self, job: [])
+    assert recording("suspension").pairs(recording("suspension").run()) < NEAR["suspension"][0]
+
+
+def test_suspended_jobs_end_when_slurm_says() -> None:
+    """Their work stands still meanwhile, and goes on when the last higher job has left: nothing of it is lost."""
+    real = recording("suspension")
+    ends = {
+        f"j{row['job']}": float(row["end"])
+        for row in csv.DictReader((FOLDER / "suspension.csv").read_text().splitlines())
+    }
+    assert real.ends() == pytest.approx(ends, abs=4.0)
 
 
 @pytest.mark.parametrize("name", ["small-relative"])

@@ -3,6 +3,7 @@
 import json
 import os
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -14,10 +15,13 @@ from hypothesis import strategies as st
 
 import doors
 from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.machine.site import Partition, Qos, QueuesProperty
+from batdispatch.core.machine.site import Partition, Qos, QueuesProperty, Window
+from batdispatch.engines.records import EngineOptions
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import read_lineage
 from checked import checked
@@ -34,18 +38,37 @@ SUSPEND = {"preempt": "partition", "preempt_mode": "suspend"}
 PARTITIONS = [Partition(name=name, hosts=["n[0-3]"], tier=tier) for tier, name in enumerate("abc", 1)]
 
 
-def machine(*partitions: Partition, capacity: str = "", qos: tuple[Qos, ...] = ()) -> Machine:
-    told = QueuesProperty(partitions=list(partitions or PARTITIONS), qos=list(qos))
+def machine(
+    *partitions: Partition, capacity: str = "", qos: tuple[Qos, ...] = (), windows: tuple[Window, ...] = ()
+) -> Machine:
+    told = QueuesProperty(partitions=list(partitions or PARTITIONS), qos=list(qos), reservations=list(windows))
     properties = {"queues": msgspec.json.encode(told).decode()} | ({"capacity": capacity} if capacity else {})
     return Machine([Host(id=number, name=f"n{number}", properties=properties) for number in range(4)])
 
 
-def task(name: str, submission: float, units: int, runtime: float, tier: str = "a", **more: Any) -> Task:
-    return Task(name, submission, units, runtime, more.pop("walltime", runtime + 20), extra={"partition": tier}, **more)
+def task(
+    name: str,
+    submission: float,
+    units: int,
+    runtime: float,
+    tier: str = "a",
+    walltime: float = 0.0,
+    demand: dict[str, int] | None = None,
+    **extra: Any,
+) -> Task:
+    extra["partition"] = tier
+    return Task(name, submission, units, runtime, walltime or runtime + 20, demand, extra=extra)
 
 
-def run(*tasks: Task, site: Machine | None = None, **options: str) -> Result:
-    return simulate(site or machine(), tasks, "slurm-backfill", options={**AT_ONCE, **SUSPEND, **options})
+def run(
+    *tasks: Task,
+    site: Machine | None = None,
+    events: Sequence[Event] = (),
+    engine: EngineOptions | None = None,
+    **options: str,
+) -> Result:
+    told = {**AT_ONCE, **SUSPEND, **options}
+    return simulate(site or machine(), tasks, "slurm-backfill", options=told, events=events, engine=engine)
 
 
 def times(result: Result) -> dict[str, tuple[float, float]]:
@@ -71,11 +94,51 @@ def test_a_job_that_follows_later_suspends_the_same_one_again() -> None:
     assert times(run(*tasks)) == {"a": (0, 10), "c": (10, 30), "a~1": (30, 40), "e": (40, 60), "a~2": (60, 140)}
 
 
+#: node waits for n0, of which long has a core until 200 s, and keeps it from further jobs of the main loop. So only a
+#: pass can start wide, which needs a core of n0.
+BEHIND = [
+    task("long", 0, 1, 200, "b", demand={"core": 1}),
+    task("node", 1, 4, 10, "b", demand={"core": 1}, node_list=["n0"]),
+]
+
+
+def test_who_is_suspended_for_a_job_of_a_pass_makes_room_for_it_at_once() -> None:
+    wide = task("wide", 3, 15, 50, "b", demand={"core": 1})
+    tasks = [*BEHIND, task("a", 2, 3, 100), wide]
+    found = times(run(*tasks, site=machine(capacity="core=4"), interval="30"))
+    assert (found["a"], found["wide"], found["a~1"]) == ((2, 31), (31, 81), (81, 152))
+
+
 def test_a_job_that_has_only_just_started_is_suspended_a_moment_later() -> None:
-    """a goes on as c ends, and e comes in this moment: what ends as it begins would overlap its own rest."""
-    found = times(run(task("a", 0, 4, 100), task("c", 10, 4, 20, "b"), task("e", 30, 4, 20, "b")))
-    assert found["e"] == pytest.approx((30, 50), abs=0.01)
-    assert max(end for _, end in found.values()) == pytest.approx(140, abs=0.01)
+    """The main loop starts a, and the pass in the same moment wants its nodes: its rest would overlap it."""
+    wide = task("wide", 2, 15, 50, "b", demand={"core": 1})
+    rows = run(*BEHIND, task("a", 2, 3, 100), wide, site=machine(capacity="core=4")).rows
+    assert rows["a"].end == rows["wide"].start == rows["a"].start + 1000
+    assert rows["a~1"].start == rows["wide"].end
+
+
+@pytest.mark.parametrize("acknowledged", [True, False])
+def test_nodes_of_who_has_already_stopped_wait_for_the_others(acknowledged: bool) -> None:
+    """Both are killed for c, and their ends are told one after the other."""
+    engine = EngineOptions(dynamic_jobs=True, acknowledge_dynamic_jobs=acknowledged, split_simultaneous=True)
+    tasks = [task("a", 0, 2, 50), task("b", 0, 2, 50), task("c", 10, 4, 50, "b")]
+    expected = {"a": (0, 10), "b": (0, 10), "c": (10, 60), "a~1": (60, 100), "b~1": (60, 100)}
+    assert times(run(*tasks, engine=engine)) == expected
+
+
+def test_who_is_kept_back_by_a_reservation_goes_on_after_it() -> None:
+    window = Window(name="w", start=50, end=200, hosts=["n0"], accounts=["course"])
+    tasks = [task("a", 0, 2, 40, walltime=45), task("c", 10, 4, 20, "b"), task("d", 30, 4, 19, "b", walltime=20)]
+    tasks += [task("e", 40, 3, 30, "b", node_list=["n1", "n2", "n3"])]
+    found = times(run(*tasks, site=machine(windows=(window,))))
+    assert (found["a"], found["a~1"]) == ((0, 10), (200, 230))
+
+
+def test_a_suspended_job_keeps_its_nodes_from_lower_tiers_while_it_waits_for_one_that_is_away() -> None:
+    tasks = [task("low", 0, 2, 50), task("middle", 10, 4, 50, "b"), task("high", 20, 2, 50, "c")]
+    away = [MachinesUnavailable(30.0, Allocation.of([3])), MachinesAvailable(100.0, Allocation.of([3]))]
+    found = times(run(*tasks, events=away))
+    assert (found["high"], found["middle~1"], found["low~1"]) == ((20, 70), (100, 140), (140, 180))
 
 
 def test_the_higher_tier_of_two_suspended_jobs_goes_on_first() -> None:
@@ -168,15 +231,24 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @SEVERAL
-@given(jobs=JOBS, options=OPTIONS, capacity=st.sampled_from(["", "core=3"]))
+@given(
+    jobs=JOBS,
+    options=OPTIONS,
+    capacity=st.sampled_from(["", "core=3"]),
+    apart=st.booleans(),
+    acknowledged=st.booleans(),
+)
 def test_no_work_is_lost_and_suspended_jobs_keep_their_nodes(
-    jobs: list[tuple[int, int, int, int, str]], options: dict[str, str], capacity: str
+    jobs: list[tuple[int, int, int, int, str]], options: dict[str, str], capacity: str, apart: bool, acknowledged: bool
 ) -> None:
+    engine = EngineOptions(dynamic_jobs=True, acknowledge_dynamic_jobs=acknowledged, split_simultaneous=apart)
     tasks = [
         Task(f"j{number}", float(came), units, float(length), float(length + slack), extra={"partition": name})
         for number, (came, units, length, slack, name) in enumerate(jobs)
     ]
-    result = simulate(machine(capacity=capacity), tasks, "slurm-backfill", options={**SUSPEND, **options})
+    result = simulate(
+        machine(capacity=capacity), tasks, "slurm-backfill", options={**SUSPEND, **options}, engine=engine
+    )
     segments: dict[str, list[Row]] = defaultdict(list)
     for name, row in sorted(result.rows.items(), key=lambda one: one[1].start):
         segments[name.partition("~")[0]].append(row)
@@ -199,10 +271,10 @@ def test_no_work_is_lost_and_suspended_jobs_keep_their_nodes(
                 and other.start < rest.start
                 and other is not row
             ]
-            # Only jobs of higher tiers use its nodes, and it goes on when the last of them has left.
-            assert others
+            # Only jobs of higher tiers use its nodes, and it goes on when the last of them has left; at once if the one
+            # that it gave way to found other nodes in the same moment.
             assert all(tier > tiers[one.id] for _, tier in others)
-            assert rest.start == pytest.approx(max(other.end for other, _ in others), abs=50)
+            assert rest.start == pytest.approx(max((other.end for other, _ in others), default=row.end), abs=50)
 
 
 def files(folder: Path) -> doors.Site:

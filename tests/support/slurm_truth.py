@@ -66,14 +66,23 @@ class Recording(NamedTuple):
 
         Of a job that was queued again that is its last one, and of a job that was suspended its first one.
         """
-        options = {key: text for key, text in self.options.items() if key == "ordering"}
-        if dispatcher == "slurm-backfill":
-            known = {"clock": self.clock, "phase": self.phase, "tick": self.tick}
-            options = self.options | {key: f"{time:.7g}" for key, time in known.items() if time is not None}
-        result = simulate(self.machine, self.tasks, dispatcher, options=options | changes)
-        suspends = (options | changes).get("preempt_mode") == "suspend"
+        own = self.own_options() if dispatcher == "slurm-backfill" else {}
+        options = {key: text for key, text in self.options.items() if key == "ordering"} | own | changes
+        result = simulate(self.machine, self.tasks, dispatcher, options=options)
+        suspends = options.get("preempt_mode") == "suspend"
         in_order = sorted(result.starts().items(), key=lambda one: one[1], reverse=suspends)
         return {name.partition("~")[0]: start for name, start in in_order}
+
+    def ends(self) -> dict[str, float]:
+        """Return the last end of each job under slurm-backfill, in seconds."""
+        result = simulate(self.machine, self.tasks, "slurm-backfill", options=self.own_options())
+        in_order = sorted(result.rows.items(), key=lambda one: one[1].end)
+        return {name.partition("~")[0]: row.end / 1e6 for name, row in in_order}
+
+    def own_options(self) -> dict[str, str]:
+        """Return the options of slurm-backfill from the settings and the clock."""
+        known = {"clock": self.clock, "phase": self.phase, "tick": self.tick}
+        return self.options | {key: f"{time:.7g}" for key, time in known.items() if time is not None}
 
     def phases(self) -> Iterator[dict[str, str]]:
         """Yield phases of the backfill passes and of the clock that may have been."""

@@ -20,7 +20,7 @@ from batdispatch.dispatchers.slurm.partitions import Partitions
 from batdispatch.dispatchers.slurm.preemption import Preemption
 from batdispatch.dispatchers.slurm.reserved_licences import ReservedLicences
 from batdispatch.dispatchers.slurm.reserved_nodes import ReservedNodes
-from batdispatch.dispatchers.slurm.will_run import KILL_WAIT, Chooser, RunningJobs, WillRun
+from batdispatch.dispatchers.slurm.will_run import Chooser, RunningJobs, WillRun
 
 
 class BackfillPass:
@@ -134,9 +134,11 @@ class BackfillPass:
         """Return when and where a job could start, and whether running jobs must give way to it; None: never."""
         preemption = self._preemption
         gone = [] if preemption is None else preemption.candidates(job)
-        found = self._will_run.first(job, hosts, now_only=now_only or bool(gone))
+        kept = [] if preemption is None else preemption.suspension.kept(job)
+        found = self._will_run.beside(kept).first(job, hosts, now_only=now_only or bool(gone))
         if found is None and preemption is not None and gone:
-            found = self._will_run.without(gone, preemption.without(gone)).first(job, hosts, now_only=now_only)
+            alone = self._will_run.without(gone, preemption.without(gone)).beside(kept)
+            found = alone.first(job, hosts, now_only=now_only)
             return None if found is None else (*found, True)
         return None if found is None else (*found, False)
 
@@ -152,10 +154,6 @@ class BackfillPass:
             job = shown
         hosts = ledger.machine.compute & ~ledger.unavailable if job.request.plain else ledger.space.need(job).hosts
         hosts, later = self._nodes.available(hosts, start, end)
-        for kept, until in [] if self._preemption is None else self._preemption.suspension.kept(job):
-            expected = until if until > ledger.now else ledger.now + KILL_WAIT
-            if hosts & kept and start < expected:
-                hosts, later = hosts & ~kept, min(later or expected, expected)
         if self._licences is not None and job.request.licences:
             missing = self._licences.missing_until(ledger.space.need(job).licences, start, end)
             hosts, later = (0, missing) if missing else (hosts, later)

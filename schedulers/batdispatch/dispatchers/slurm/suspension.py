@@ -34,6 +34,7 @@ from batdispatch.core.line.ledger import SOONEST, TICK, Ledger
 from batdispatch.core.machine.machine import WHOLE_HOST
 from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.slurm.partitions import Partitions
+from batdispatch.dispatchers.slurm.will_run import RunningJobs
 from batdispatch.layers.base import rest_name, successor, successor_id
 
 #: Resources of nodes that a suspended job does not keep from others.
@@ -113,14 +114,14 @@ class Suspension:
             else:
                 taken |= hosts.mask
 
-    def kept(self, job: Job) -> list[tuple[int, float]]:
-        """Return what suspended jobs keep from another one: masks of hosts, and their ends as expected, in s.
+    def kept(self, job: Job) -> RunningJobs:
+        """Return the suspended jobs that keep their nodes from another one, with their ends as expected, in s.
 
         Slurm takes a job to end when it would have ended had it not been suspended.
         """
         tier = self._partitions.tier(job)
         return [
-            (stay.allocation.mask, end_of(stay.start, stay.job.walltime))
+            (end_of(stay.start, stay.job.walltime), stay.rank, stay)
             for stay in self._stays.values()
             if self._tier(stay.job) >= tier
         ]
@@ -128,8 +129,8 @@ class Suspension:
     def open_to(self, job: Job) -> int:
         """Return the mask of the hosts that no suspended job keeps from another one."""
         closed = 0
-        for hosts, _ in self.kept(job):
-            closed |= hosts
+        for _, _, stay in self.kept(job):
+            closed |= stay.allocation.mask
         return ~closed
 
     def _tier(self, job: Job) -> int:

@@ -23,7 +23,7 @@ Chooser = Callable[[Any, Job], Place | None]
 #: Running jobs in order of their expected end: (end in s, rank, stay).
 RunningJobs = list[tuple[float, int, Stay]]
 #: Seconds after which a job that has outlived its walltime is taken for ended: Slurm's default KillWait.
-KILL_WAIT = 30.0
+_KILL_WAIT = 30.0
 
 
 class WillRun:
@@ -50,6 +50,8 @@ class WillRun:
         self._running = running
         #: What is free once the first 0, 1, 2, ... running jobs have ended, as far as it was asked for.
         self._frees: list[Any] = [ledger.free]
+        #: Ids of the jobs among those that are suspended: others may run on their nodes, but not the job in question.
+        self._suspended: set[str] = set()
 
     def without(self, stays: Sequence[Stay], free: Any) -> WillRun:
         """Return the same test, as if some running jobs had ended already and left so much free."""
@@ -57,6 +59,16 @@ class WillRun:
         left = [entry for entry in self._running if entry[2].job.id not in gone]
         test = WillRun(self._ledger, self._choose, left, self._width, self._linear, self._clock)
         test._frees = [free]
+        return test
+
+    def beside(self, suspended: RunningJobs) -> WillRun:
+        """Return the same test for a job from which suspended ones keep their nodes until their expected ends."""
+        if not suspended:
+            return self
+        running = sorted([*self._running, *suspended], key=lambda entry: entry[:2])
+        test = WillRun(self._ledger, self._choose, running, self._width, self._linear, self._clock)
+        test._frees = self._frees[:1]
+        test._suspended = {stay.job.id for _, _, stay in suspended}
         return test
 
     def started(self, stay: Stay, end: float) -> None:
@@ -79,7 +91,7 @@ class WillRun:
             place = self._within(count, job, hosts)
             if place is not None:
                 now = self._ledger.now
-                return (end if end > now else max(end + KILL_WAIT, now + 1.0)), place
+                return (end if end > now else max(end + _KILL_WAIT, now + 1.0)), place
         return None
 
     def _within(self, count: int, job: Job, hosts: int) -> Place | None:
@@ -87,7 +99,11 @@ class WillRun:
         space, frees = self._ledger.space, self._frees
         while len(frees) <= count:
             _, _, stay = self._running[len(frees) - 1]
-            frees.append(space.give(frees[-1], stay.job, stay.allocation))
+            gone = stay.job.id in self._suspended
+            frees.append(frees[-1] if gone else space.give(frees[-1], stay.job, stay.allocation))
+        for _, _, stay in self._running[count:] if self._suspended else ():
+            if stay.job.id in self._suspended:
+                hosts &= ~stay.allocation.mask
         free = space.only(frees[count], hosts)
         return self._choose(free, job) if space.fits(free, job) else None
 
