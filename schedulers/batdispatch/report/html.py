@@ -13,6 +13,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from batdispatch import __version__
+from batdispatch.report.explore.bundle import bundle_script
 from batdispatch.results.numbers import number
 
 
@@ -55,14 +56,14 @@ def page_text(template: str, **values: Any) -> str:
 
 @cache
 def environment() -> jinja2.Environment:
-    """Return what all templates are rendered in: filters, and `asset` for the text of a script or style."""
+    """Return what templates are rendered in: filters, `asset` for a script or style, `module` for one that imports."""
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(_text),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
-    made.globals |= {"version": __version__, "asset": lambda name: Markup(_text(name))}
+    made.globals |= {"version": __version__, "asset": lambda name: Markup(_text(name)), "module": _module}
     made.filters |= {
         "breakable": breakable,
         "formula": formula,
@@ -73,8 +74,13 @@ def environment() -> jinja2.Environment:
     return made
 
 
-def _text(name: str) -> str:
-    return (resources.files("batdispatch.report") / "templates" / name).read_text(encoding="utf-8")
+def _text(name: str, folder: str = "templates") -> str:
+    return (resources.files("batdispatch.report") / folder / name).read_text(encoding="utf-8")
+
+
+def _module(name: str) -> Markup:
+    """Return a script with what it imports, whose names are seen by no other script of the page."""
+    return Markup(f"{{\n{bundle_script(f'templates/{name}', lambda path: _text(path, ''))}}}\n")
 
 
 def breakable(text: str) -> Markup:
