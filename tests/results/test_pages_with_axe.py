@@ -29,7 +29,7 @@ def test_of_runs(write: Callable[[Path], Path], views: Sequence[tuple[int, str]]
         shown.fill("#explore-name", shown.evaluate("explorer.table.name(3)"))
         shown.press("#explore-name", "Enter")
         shown.click("#explore-filters summary")
-        shown.select_option("#explore-size", index=2)
+        shown.select_option("#explore-of-size", index=2)
         for width, scheme in views:
             shown.set_viewport_size({"width": width, "height": 900})
             shown.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

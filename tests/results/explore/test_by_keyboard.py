@@ -84,7 +84,7 @@ def test_find_a_job_and_read_why_it_waited(shown: Page) -> None:
 def test_filter_one_user_and_none(shown: Page) -> None:
     go(shown, "#explore-filters summary")
     shown.keyboard.press("Enter")
-    go(shown, "#explore-user")
+    go(shown, "#explore-of-user")
     shown.keyboard.type("ben")
     shown.keyboard.press("Tab")
     expect(shown.locator("#explore-said")).to_contain_text("133 of 400 jobs")

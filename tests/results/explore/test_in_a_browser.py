@@ -114,8 +114,8 @@ def test_zoom_find_filter_and_compare(runs: list[Any], page: str, tmp_path: Path
         found.first = by("winners").rows[0].cells[0].textContent;
         const user = table.users.find(Boolean);
         if (user) {
-          by("user").value = user;
-          by("user").dispatchEvent(new Event("change"));
+          by("of-user").value = user;
+          by("of-user").dispatchEvent(new Event("change"));
           const own = table.user.filter((one) => table.users[one] === user).length;
           found.filtered = [explorer.chosen.reduce((sum, one) => sum + one), own];
           by("reset").click();
@@ -241,8 +241,8 @@ def test_the_keyboard_goes_from_job_to_job_and_looks_at_moments(runs: list[Any],
         const press = (key) => by("charts").dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
         const found = { jobs: [] };
         for (const key of ["n", "n", "n", "p"]) { press(key); found.jobs.push(explorer.job); }
-        by("user").value = table.users[table.user[40]];
-        by("user").dispatchEvent(new Event("change"));
+        by("of-user").value = table.users[table.user[40]];
+        by("of-user").dispatchEvent(new Event("change"));
         press("n");
         found.sameUser = table.user[explorer.job] === table.user[40] && explorer.job > 1;
         found.skipped = [...table.user.slice(2, explorer.job)].every((one) => one !== table.user[40]);
@@ -303,9 +303,9 @@ def test_a_queue_is_a_filter_and_the_pointer_says_what_a_job_asked_waited_and_go
         BEGIN
         + """
         await until(() => by("legend").textContent);
-        const found = { queues: [...by("queue").options].map((one) => one.textContent) };
-        by("queue").value = "short";
-        by("queue").dispatchEvent(new Event("change"));
+        const found = { queues: [...by("of-queue").options].map((one) => one.textContent) };
+        by("of-queue").value = "short";
+        by("of-queue").dispatchEvent(new Event("change"));
         found.chosen = [...explorer.chosen];
         const { canvas } = explorer.layout.charts[0], box = canvas.getBoundingClientRect();
         const at = { clientX: box.left + box.width * 10 / table.length, clientY: box.bottom - box.height / 64 };

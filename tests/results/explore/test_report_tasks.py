@@ -460,8 +460,8 @@ def whose_job_waits_longest(shown: Page, report: Report) -> None:
 
 def large_jobs_alone(shown: Page, report: Report) -> None:
     shown.click("#explore-filters summary")
-    label = shown.locator("#explore-size option").last.inner_text()
-    shown.select_option("#explore-size", label=label)
+    label = shown.locator("#explore-of-size option").last.inner_text()
+    shown.select_option("#explore-of-size", label=label)
     settle(shown)
     least = int(re.findall(r"\d+", label.replace(",", ""))[0])
     for run, row in zip(report.runs, cells(shown, "#explore-runs"), strict=False):

@@ -66,10 +66,10 @@ export class Filters {
     const listed = keys.length <= MOST_LISTED;
     const options = keys.slice(0, MOST_PROPOSED).map((key) => make("option", listed ? label(key) : "", { value: label(key) }));
     const control = listed
-      ? make("select", [make("option", "any", { value: "" }), ...options], { id: `explore-${name}` })
-      : make("input", "", { id: `explore-${name}`, list: `explore-${name}-names`, size: 9, placeholder: "any", autocomplete: "off", spellcheck: "false" });
+      ? make("select", [make("option", "any", { value: "" }), ...options], { id: `explore-of-${name}` })
+      : make("input", "", { id: `explore-of-${name}`, list: `explore-of-${name}-names`, size: 9, placeholder: "any", autocomplete: "off", spellcheck: "false" });
     control.addEventListener("change", () => this.#typed(dimension, control.value.trim()));
-    return listed ? control : [control, make("datalist", options, { id: `explore-${name}-names` })];
+    return listed ? control : [control, make("datalist", options, { id: `explore-of-${name}-names` })];
   }
 
   #typed(dimension, text) {
@@ -81,7 +81,7 @@ export class Filters {
   #tell() {
     for (const dimension of this.dimensions) {
       const key = this.wanted.get(dimension);
-      if (!Number.isNaN(key)) element(dimension.name).value = key === undefined ? "" : dimension.label(key);
+      if (!Number.isNaN(key)) element(`of-${dimension.name}`).value = key === undefined ? "" : dimension.label(key);
     }
     const named = [...this.wanted].map(([{ title, label }, key]) => `${title.toLowerCase()} ${label(key)}`).join(", ");
     const { table } = this.explorer;
