@@ -13,7 +13,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from batdispatch import __version__
-from batdispatch.report.explore.bundle import bundle_script
+from batdispatch.report.bundle import bundle_script
 from batdispatch.results.numbers import number
 
 

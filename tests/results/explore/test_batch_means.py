@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from batdispatch.report.explore.bundle import bundle_script
+from batdispatch.report.bundle import bundle_script
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.statistics.batches import mean_by_batches
 from browsing import browse, needs_browser

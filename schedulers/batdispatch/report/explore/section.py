@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.report.explore.bundle import bundle_script
+from batdispatch.report.bundle import bundle_script
 from batdispatch.report.explore.data import MAX_ROWS, MAX_SEGMENTS, page_data
 from batdispatch.report.explore.demands import demands_of
 from batdispatch.report.explore.families import families

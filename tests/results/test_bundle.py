@@ -5,7 +5,7 @@ from importlib import resources
 
 import pytest
 
-from batdispatch.report.explore.bundle import bundle_script
+from batdispatch.report.bundle import bundle_script
 
 FILES = {
     "main.js": 'import { twice } from "./sums/twice.js";\n'
