@@ -7,7 +7,6 @@ digits. The rows of kind ``p`` of consumed_energy.csv say the same moments in mi
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +14,8 @@ import numpy as np
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.power import HostPower
 
 CHANGES = "pstate_changes.csv"
 #: Its first three columns are the time, s, the joules of all hosts since 0 s, and the kind of the row.
@@ -45,60 +44,40 @@ class PowerSplit:
     """Follows which hosts of a machine sleep and switch."""
 
     def __init__(self, machine: Machine) -> None:
-        """Begin at 0 s."""
-        kinds: dict[int, tuple[HostPower, list[int]]] = {}
-        for host, power in enumerate(machine.powers):
-            kinds.setdefault(id(power), (power, []))[1].append(host)
-        self._kinds = [(power, hostset.mask_of(members)) for power, members in kinds.values()]
-        #: (kind, power state) -> mask of the hosts that sleep in it, or go through it.
-        self._within: dict[tuple[int, int], int] = {}
-        #: Watts of the hosts that sleep, of those that switch, and how many sleep; how many hosts were set so far.
-        self._levels, self._switches = [0.0, 0.0, 0.0], 0
-        #: The same by the moments at which they changed.
-        self._times, self._rows = [0.0], [(0.0, 0.0, 0.0)]
-        self._counts = [0.0]
+        """Begin at 0 s, in the states that the platform states."""
+        self._states = HostStates(machine)
+        #: When hosts changed, s, how many were set then, and what `_level` is from then on.
+        self._times, self._set, self._levels = [0.0], [0.0], [self._level()]
 
     def follow(self, change: Change) -> None:
         """Take up a row; rows come in order."""
-        for kind, (power, members) in enumerate(self._kinds):
-            part = change.hosts & members
-            if part:
-                self._set(kind, power, part, change)
-        self._switches += 0 if change.reached else change.hosts.bit_count()
+        states = self._states
+        for group in states.targets(change.hosts):
+            if group.pstate != change.pstate:
+                states.begin(group, change.pstate)
+        if change.reached:
+            states.end(change.hosts)
         self._times.append(change.time)
-        self._rows.append((self._levels[0], self._levels[1], self._levels[2]))
-        self._counts.append(self._switches)
+        self._set.append(0 if change.reached else change.hosts.bit_count())
+        self._levels.append(self._level())
 
-    def _set(self, kind: int, power: HostPower, hosts: int, change: Change) -> None:
-        before = -1
-        for (other, pstate), members in list(self._within.items()):
-            left = members & hosts if other == kind else 0
-            if left:
-                self._within[kind, pstate] ^= left
-                self._count(power, pstate, -left.bit_count())
-                before = pstate
-        after = change.pstate
-        if not change.reached:
-            after = power.sleeps[after][0] if after in power.sleeps else power.sleeps.get(before, (0, after))[1]
-        if after in power.sleeps or after in power.virtual:
-            self._within[kind, after] = self._within.get((kind, after), 0) | hosts
-            self._count(power, after, hosts.bit_count())
-
-    def _count(self, power: HostPower, pstate: int, hosts: int) -> None:
-        if pstate in power.sleeps:
-            self._levels[0] += hosts * power.watts(pstate, 0.0)
-            self._levels[2] += hosts
-        else:
-            self._levels[1] += hosts * power.switch_watts(pstate)
+    def _level(self) -> tuple[float, float, int]:
+        """Return the watts of the hosts that sleep, of those that switch, and how many sleep."""
+        states = self._states
+        sleeping, switching = states.alike(states.asleep), states.alike(states.falling | states.rising)
+        return (
+            sum(group.hosts.bit_count() * group.power.watts(group.pstate, 0.0) for group in sleeping),
+            sum(group.hosts.bit_count() * group.power.switch_watts(group.pstate) for group in switching),
+            states.asleep.bit_count(),
+        )
 
     def between(self, begin: float, end: float) -> Split:
         """Return what hosts did from one moment to another, in s."""
         times = np.maximum.accumulate(self._times)
         spent = np.clip(np.append(times[1:], np.inf), begin, end) - np.clip(times, begin, end)
-        asleep, switching, seconds = (spent[:, None] * np.array(self._rows)).sum(axis=0).tolist()
-        counted = np.searchsorted(times, [begin, end], side="right") - 1
-        first, last = (self._counts[max(at, 0)] for at in counted.tolist())
-        return Split(asleep, switching, seconds, last - first)
+        asleep, switching, seconds = (spent[:, None] * np.array(self._levels)).sum(axis=0).tolist()
+        within = (begin < times) & (times <= end)
+        return Split(asleep, switching, seconds, float(np.array(self._set)[within].sum()))
 
 
 def split_of(folder: Path, machine: Machine) -> PowerSplit | None:
@@ -119,7 +98,7 @@ def split_of(folder: Path, machine: Machine) -> PowerSplit | None:
     return split
 
 
-def _changes(folder: Path) -> Iterator[Change]:
+def _changes(folder: Path) -> list[Change]:
     with (folder / CHANGES).open(newline="") as file:
         rows = list(csv.reader(file))[1:]
     try:
@@ -134,15 +113,10 @@ def _changes(folder: Path) -> Iterator[Change]:
     first = len(rows) - len(exact)
     if first >= 0 and not any(times[:first]):
         times[first:] = exact
-    masks = dict[str, int]()
-    for _, text, _ in rows:
-        if text not in masks:
-            masks[text] = hostset.from_text(text)
-    targets: list[int] = []
-    coming: dict[str, int] = {}
-    for (_, text, _), state in zip(reversed(rows), reversed(states), strict=True):
+    masks = {text: hostset.from_text(text) for text in {text for _, text, _ in rows}}
+    found, coming = list[Change](), dict[str, int]()
+    for (_, text, _), time, state in zip(reversed(rows), reversed(times), reversed(states), strict=True):
         if state >= 0:
             coming[text] = state
-        targets.append(state if state >= 0 else coming.get(text, 0))
-    for (_, text, _), time, state, target in zip(rows, times, states, reversed(targets), strict=True):
-        yield Change(time, masks[text], target, state >= 0)
+        found.append(Change(time, masks[text], coming.get(text, 0), state >= 0))
+    return found[::-1]
