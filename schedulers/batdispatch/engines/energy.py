@@ -65,7 +65,6 @@ class OwnMeter:
         self._joules = np.zeros(count)
         #: Flop/s that run on each host, its watts, and until when it is charged, s.
         self._load, self._watts, self._until = np.zeros(count), np.zeros(count), np.zeros(count)
-        self._passed = np.zeros(count)
         #: When all hosts were charged, if none was since, s, and their joules then.
         self._charged, self._sum = math.nan, 0.0
         #: (number of a power state, flop/s) -> watts.
@@ -105,26 +104,15 @@ class OwnMeter:
         self._joules[hosts] += self._watts[hosts] * (now - self._until[hosts])
         self._until[hosts] = now
 
-    def _charge_all(self, now: float) -> None:
-        if now == self._charged:
-            return
-        passed = self._passed
-        np.subtract(now, self._until, passed)
-        np.multiply(self._watts, passed, passed)
-        np.add(self._joules, passed, self._joules)
-        self._until.fill(now)
-        self._charged = now
-        self._sum = float(np.add.reduce(self._joules))
-
     def look(self, hosts: Hosts, now: float) -> None:
         self._charge(hosts, now)
 
     def joules(self, hosts: Hosts, now: float) -> float:
-        if hosts is EVERY_HOST:
-            self._charge_all(now)
-            return self._sum
-        self._charge(hosts, now)
-        return float(np.add.reduce(self._joules[hosts]))
+        if now != self._charged:
+            self._charge(hosts, now)
+            if hosts is EVERY_HOST:
+                self._charged, self._sum = now, self.burnt(hosts, now)
+        return self._sum if hosts is EVERY_HOST else self.burnt(hosts, now)
 
     def burnt(self, hosts: Hosts, now: float) -> float:
         return float(np.add.reduce(self._joules[hosts]))

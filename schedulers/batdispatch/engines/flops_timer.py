@@ -222,11 +222,8 @@ class FlopsTimer:
         found: dict[int, _Task] = {}
         grown = True
         while grown:
-            more = [
-                task
-                for task in self._tasks.values()
-                if task.mask & self._shaken and task.handle not in found and isinstance(task, _Task)
-            ]
+            tasks = (task for task in self._tasks.values() if isinstance(task, _Task))
+            more = [task for task in tasks if task.mask & self._shaken and task.handle not in found]
             for task in more:
                 found[task.handle] = task
                 self._shaken |= task.mask

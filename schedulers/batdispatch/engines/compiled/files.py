@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -146,20 +146,28 @@ def _rows(table: JobRows, end: int, row: int, out: NDArray[np.uint8], used: Ints
 
 
 def _write_states(outputs: Outputs, size: int, jobs: Jobs, schedule: Schedule, changes: Ints | None) -> None:
-    """Write machine_states.csv, block by block: there are two lines a job. For `changes` see `SharedHosts`."""
+    """Write machine_states.csv."""
     computing = 0
+    for times, change in _steps(jobs, schedule, changes):
+        counts = computing + np.cumsum(change)
+        computing = int(counts[-1]) if len(counts) else computing
+        _write_rows(len(times), outputs.write_lines, partial(_lines, times, counts, size))
+
+
+def _steps(jobs: Jobs, schedule: Schedule, changes: Ints | None) -> Iterator[tuple[Floats, Ints]]:
+    """Yield blocks of starts and ends, two a job: when they are, s, and how many hosts more compute from then on.
+
+    For `changes` see `SharedHosts`; None: jobs take whole hosts.
+    """
     for begin in range(0, len(schedule.log), _BLOCK):
         log = schedule.log[begin : begin + _BLOCK]
         ran = log % KINDS != REJECTS
         who, starts = log[ran] // KINDS, log[ran] % KINDS == STARTS
         times = np.where(starts, schedule.start[who], schedule.end[who])
         if changes is None:
-            change = np.where(starts, jobs.units[who], -jobs.units[who])
+            yield times, np.where(starts, jobs.units[who], -jobs.units[who])
         else:
-            change = changes[begin : begin + _BLOCK][ran]
-        counts = computing + np.cumsum(change)
-        computing = int(counts[-1]) if len(counts) else computing
-        _write_rows(len(who), outputs.write_lines, partial(_lines, times, counts, size))
+            yield times, changes[begin : begin + _BLOCK][ran]
 
 
 def _lines(times: Floats, computing: Ints, size: int, row: int, out: NDArray[np.uint8], used: Ints) -> int:
@@ -196,11 +204,7 @@ def _machine_times(
     machine: Machine, jobs: Jobs, schedule: Schedule, ended: Ints, changes: Ints | None
 ) -> tuple[float, float, float]:
     """Return the seconds that hosts were idle, computed and were away, as `MachineTimes.totals` does."""
-    blocks = [ended[begin : begin + _BLOCK] for begin in range(0, len(ended), _BLOCK)]
-    if changes is None:
-        computing = sum(_computing(jobs, schedule, block) for block in blocks)
-    else:
-        computing = _computing_on_nodes(schedule, changes)
+    computing = sum(_computing(*block) for block in _steps(jobs, schedule, changes))
     left = np.zeros(len(ended), dtype=np.int64)
     hosts = np.arange(machine.compute.bit_length() + 1)
     runs = (schedule.at, schedule.runs, schedule.first, schedule.last)
@@ -213,23 +217,13 @@ def _machine_times(
     return (changed - computing) / 1e9, computing / 1e9, 0.0
 
 
-def _computing(jobs: Jobs, schedule: Schedule, ended: Ints) -> int:
-    """Return for how long hosts computed for some jobs, ns times hosts."""
-    start, end = schedule.start[ended], schedule.end[ended]
-    if end.max(initial=0.0) * 1e9 * float(jobs.units[ended].sum()) < 2.0**62:
-        since, until = (np.rint(times * 1e9).astype(np.int64) for times in (start, end))
-        return int((until - since) @ jobs.units[ended])
+def _computing(times: Floats, change: Ints) -> int:
+    """Return what some starts and ends add to the time for which hosts compute, ns times hosts."""
+    if times.max(initial=0.0) * 1e9 * float(np.abs(change).sum()) < 2.0**62:
+        return -int(np.rint(times * 1e9).astype(np.int64) @ change)
     # Of any size where 64 bits may not hold the sum.
-    rows = zip(_nanoseconds(start), _nanoseconds(end), jobs.units[ended].tolist(), strict=True)
-    return sum((end - start) * count for start, end, count in rows)
-
-
-def _computing_on_nodes(schedule: Schedule, changes: Ints) -> int:
-    """Return for how long hosts that jobs share computed, ns times hosts."""
-    lines = np.flatnonzero(changes)
-    log = schedule.log[lines]
-    times = np.where(log % KINDS == STARTS, schedule.start[log // KINDS], schedule.end[log // KINDS])
-    return sum(-change * time for change, time in zip(changes[lines].tolist(), _nanoseconds(times), strict=True))
+    added: int = sum(time * count for time, count in zip(_nanoseconds(times), change.tolist(), strict=True))
+    return -added
 
 
 def _nanoseconds(seconds: Floats) -> list[int]:

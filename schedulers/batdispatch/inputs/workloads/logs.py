@@ -244,6 +244,13 @@ def _peak(taken: list[tuple[LogJob, float]]) -> dict[str, int]:
                     held[name] = np.zeros(len(taken))
                 if name in held:
                     held[name][row] = amount
+    return _together(starts, taken, held)
+
+
+def _together(
+    starts: NDArray[np.float64], taken: list[tuple[LogJob, float]], held: Mapping[str, NDArray[np.float64]]
+) -> dict[str, int]:
+    """Return the most that jobs with known starts held at a time of each of what `held` says, float64 [job]."""
     # A stable sort keeps ends before starts.
     order = np.argsort(np.concatenate([starts + [runtime for _, runtime in taken], starts]), kind="stable")
     return {name: int(np.cumsum(np.concatenate([-each, each])[order]).max()) for name, each in held.items()}
@@ -252,14 +259,12 @@ def _peak(taken: list[tuple[LogJob, float]]) -> dict[str, int]:
 def _most_licences(taken: list[tuple[LogJob, float]]) -> dict[str, int]:
     """Return the most of each licence that jobs held at a time, or, where starts are unknown, that one of them did."""
     jobs = [(job, runtime) for job, runtime in taken if "licences" in job.extra]
-    found: dict[str, int] = {}
-    for name in dict.fromkeys(name for job, _ in jobs for name in job.extra["licences"]):
-        amounts = np.array([job.extra["licences"].get(name, 0) for job, _ in jobs], dtype=np.int64)
-        start = np.array([job.start for job, _ in jobs])
-        order = np.argsort(np.concatenate([start + [runtime for _, runtime in jobs], start]), kind="stable")
-        together = int(np.cumsum(np.concatenate([-amounts, amounts])[order]).max())
-        found[name] = int(amounts.max()) if np.isnan(start).any() else together
-    return found
+    starts = np.array([job.start for job, _ in jobs])
+    names = dict.fromkeys(name for job, _ in jobs for name in job.extra["licences"])
+    held = {name: np.array([float(job.extra["licences"].get(name, 0)) for job, _ in jobs]) for name in names}
+    if np.isnan(starts).any():
+        return {name: int(each.max()) for name, each in held.items()}
+    return _together(starts, jobs, held)
 
 
 def _licensed(job: LogJob, machine: Machine | None, report: ImportReport) -> LogJob:
