@@ -26,12 +26,12 @@ _UNEVEN = 1e-6
 _LARGEST = 1e15
 
 #: Where the files of a run are now whose names lead elsewhere by now, by name.
-_PLACES: ContextVar[Mapping[str, Path] | None] = ContextVar("places", default=None)
+_PLACES: ContextVar[Mapping[str, Path | None] | None] = ContextVar("places", default=None)
 
 
 @contextmanager
-def files_at(places: Mapping[str, Path]) -> Iterator[None]:
-    """Read files of series from these places, by the names that options have for them, as long as this lasts."""
+def files_at(places: Mapping[str, Path | None]) -> Iterator[None]:
+    """Read files of series from these places, by the names that options have for them; None: where the name leads."""
     token = _PLACES.set(places)
     try:
         yield
@@ -41,7 +41,7 @@ def files_at(places: Mapping[str, Path]) -> Iterator[None]:
 
 def place_of(name: str) -> str:
     """Return where a file of a series is that an option names."""
-    return str((_PLACES.get() or {}).get(name, name))
+    return str((_PLACES.get() or {}).get(name) or name)
 
 
 def read_series(files: Sequence[tuple[str, bool]], origin: str = "") -> list[Series]:

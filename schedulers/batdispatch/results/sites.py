@@ -15,6 +15,7 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.columns import NotPlain
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
+from batdispatch.results.origins import find_origins
 from batdispatch.results.runs import Result, Run
 
 Value = TypeVar("Value")
@@ -134,13 +135,13 @@ def _text(name: object) -> str:
 
 
 def machine_of(folder: Path, result: Result) -> Machine | None:
-    """Return a run's machine as its platform file says, or None where the file is not there as it was.
+    """Return a run's machine as its platform file says, or None where the file is nowhere as it was.
 
     A recording tells neither coordinates nor routes, which some placements need. A file that cannot be read is as one
     that is gone.
     """
     noted = result.platform
-    path = next((each for each in (Path(noted.path), folder / noted.path) if noted.path and each.is_file()), None)
+    path = find_origins(folder, result).platform
     if path is None:
         return None
     try:

@@ -9,17 +9,15 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from batdispatch.core.errors import InputError
-from batdispatch.core.machine.machine import Machine
-from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.series import files_at
 from batdispatch.report.explore.decision_columns import MOST_OF_A_PAGE, MOST_OF_A_RUN
 from batdispatch.report.explore.streams import Whole, fold_signs, steps
 from batdispatch.results.columns import Floats
-from batdispatch.results.origins import find_origins, find_series
+from batdispatch.results.origins import find_series
 from batdispatch.results.power import read_joules, series_of
 from batdispatch.results.power_split import FILE
 from batdispatch.results.runs import Run
+from batdispatch.results.sites import machine_of
 
 #: Steps of a watt, or of a unit of a price, that are told, and the largest value.
 _PART, _LARGEST = 1e6, 1e9
@@ -54,19 +52,11 @@ def _series_columns(run: Run, moments: Callable[[Floats], Whole], end: float) ->
     """Yield when the price and the cap change that the run was given, and by how many millionths."""
     there = find_series(run.folder, run.result.input_digests)
     options = run.result.options
-    machine = _machine(run) if str(options.get("cap", "")).endswith("%") else None
-    with files_at({name: path for name, path in there.items() if path is not None}):
+    machine = machine_of(run.folder, run.result) if str(options.get("cap", "")).endswith("%") else None
+    with files_at(there):
         series = series_of({"dispatcher": run.result.dispatcher, "options": options}, machine)
     for name, each in series.items():
         times = [0.0, *each.moments(0.0, end)]
         values = np.rint(np.clip([each.at(time) for time in times], 0, _LARGEST) * _PART).astype(np.int64)
         yield f"{name}_at", steps(moments(np.array([*times, end])).clip(0))
         yield f"{name}_step", fold_signs(np.diff(np.concatenate([[0], values, [0]])))
-
-
-def _machine(run: Run) -> Machine | None:
-    path = find_origins(run.folder, run.result).platform
-    try:
-        return None if path is None else read_platform(path, master=run.result.platform.master).machine
-    except InputError:
-        return None

@@ -143,7 +143,7 @@ def remake(rerun: Rerun, scratch: Path, files: InputFiles) -> Findings:
     if known is not None:
         return known
     result = read_said(rerun.folder)
-    with files_at({name: path for name, path in _series(rerun, result).items() if path is not None}):
+    with files_at(_series(rerun, result)):
         return _remake(rerun, result, findings, scratch, files)
 
 
