@@ -96,7 +96,7 @@ class FlopsTimer:
             powers: of each host.
             meter: is told the load of each host.
         """
-        self._powers, self._meter = powers, meter
+        self._meter = meter
         self._speed = np.array([power.states[power.start].speed for power in powers])
         self._size = np.array([power.cores for power in powers])
         #: Number of tasks on each host.

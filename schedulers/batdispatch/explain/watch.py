@@ -80,10 +80,10 @@ class Episode:
 class Wait:
     """What is known of a job that is followed. Its episodes cover the time from `submission` to `until`."""
 
-    def __init__(self, job: Job, submission: float, ahead: int, registered: bool) -> None:
+    def __init__(self, job: Job, submission: float, registered: bool) -> None:
         self.job = job
         self.submission = submission
-        self.ahead = ahead
+        self.ahead = 0
         self.registered = registered
         self.until = math.nan
         self.reason = ""
@@ -228,7 +228,7 @@ class Watcher(WitnessedRetrace):
                 self.starts[event.job.id] = math.nan
                 if self._wants(event.job.id):
                     # Not known to `on_submit` if it can never run.
-                    self.waits[event.job.id] = Wait(event.job, event.time, 0, event.job.id in self._registered)
+                    self.waits[event.job.id] = Wait(event.job, event.time, event.job.id in self._registered)
 
     def _wants(self, job_id: str) -> bool:
         return job_id in self._wanted or job_id.partition("!")[2] in self._wanted
@@ -247,7 +247,7 @@ class Watcher(WitnessedRetrace):
             return
         wait = self.waits.get(job.id)
         if wait is None:
-            wait = self.waits[job.id] = Wait(job, self._registering.get(job.id, ledger.now), 0, True)
+            wait = self.waits[job.id] = Wait(job, self._registering.get(job.id, ledger.now), True)
         # A job that waited for others is followed already.
         if wait.rank < 0:
             self._follow(ledger, wait)
@@ -318,7 +318,7 @@ class Watcher(WitnessedRetrace):
         for job_id in self._registering:
             if job_id in ledger.blocked and self._wants(job_id) and job_id not in self.waits:
                 self.starts[job_id] = math.nan
-                self.waits[job_id] = Wait(ledger.blocked[job_id], self._registering[job_id], 0, True)
+                self.waits[job_id] = Wait(ledger.blocked[job_id], self._registering[job_id], True)
         self._follow_blocked(ledger, self._registering)
         if recorded:
             self._registering = {}

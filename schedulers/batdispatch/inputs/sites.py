@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -25,9 +25,6 @@ from batdispatch.inputs.queues import queues_text
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.node_use import NodeUse
 from batdispatch.inputs.workloads.report import ImportReport
-
-if TYPE_CHECKING:
-    from batdispatch.inputs.platforms.generate import Links
 
 #: Share of alike nodes that must have reached an amount for it to be the size of a class of nodes.
 _CLASS = 0.05
@@ -290,11 +287,11 @@ def with_licences(platform: bytes, licences: Mapping[str, int]) -> bytes:
     return etree.tostring(root.getroottree(), xml_declaration=True, encoding="UTF-8")
 
 
-def named_platform(nodes: Sequence[SiteNode], queues: QueuesProperty, links: Links | None = None) -> bytes:
+def named_platform(nodes: Sequence[SiteNode], queues: QueuesProperty) -> bytes:
     """Return a platform of hosts of any names, without a network between them, and with queues."""
     from batdispatch.inputs.platforms.generate.document import Links, render
 
-    links = links or Links()
+    links = Links()
     root = etree.Element("platform", version="4.1")
     world = etree.SubElement(root, "zone", id="site", routing="Full")
     if queues != QueuesProperty():

@@ -53,15 +53,13 @@ class PybatsimPeer:
     """Answers messages with a pybatsim scheduler; see `batdispatch.core.line.messages.Peer`.
 
     Messages are turned into the JSON values that Batsim 4 would have sent, and the answers are checked as Batsim would
-    check them, so the scheduler sees no difference. What it prints is discarded unless `quiet` is False.
+    check them, so the scheduler sees no difference. What it prints is discarded.
 
     Attributes:
         scheduler: the scheduler object.
     """
 
-    def __init__(
-        self, scheduler: str | type[Any], options: Mapping[str, Any] | None = None, *, quiet: bool = True
-    ) -> None:
+    def __init__(self, scheduler: str | type[Any], options: Mapping[str, Any] | None = None) -> None:
         """Create the scheduler, given by class or by name (see `batdispatch.links.pybatsim.find_scheduler`).
 
         Raises:
@@ -70,7 +68,6 @@ class PybatsimPeer:
         self._pybatsim = require_pybatsim()
         cls = find_scheduler(scheduler) if isinstance(scheduler, str) else scheduler
         self._name = cls.__name__
-        self._quiet = quiet
         self._exchange = _Exchange()
         self._batsim: Any = None
         try:
@@ -118,7 +115,7 @@ class PybatsimPeer:
     def _sheltered(self) -> Iterator[None]:
         """Keep what pybatsim does to the whole process (a recursion limit, printing) inside a call."""
         limit = sys.getrecursionlimit()
-        with contextlib.redirect_stdout(_Discard()) if self._quiet else contextlib.nullcontext():
+        with contextlib.redirect_stdout(_Discard()):
             try:
                 yield
             finally:

@@ -225,20 +225,19 @@ def _both(jobs: StartedJobs, others: StartedJobs) -> tuple[StartedJobs, StartedJ
     return jobs.take([mine for mine, _ in found]), others.take([theirs for _, theirs in found])
 
 
-def jobs_that_lose(jobs: StartedJobs, others: StartedJobs, most: int = MOST_OF_A_PAIR) -> list[str]:
+def jobs_that_lose(jobs: StartedJobs, others: StartedJobs) -> list[str]:
     """Return the full ids of the jobs that wait longer in a run than in another one, those that lose most first.
 
-    Of jobs that lose the same, the one that was submitted first comes first.
+    Of jobs that lose the same, the one that was submitted first comes first. There are at most `MOST_OF_A_PAIR`.
 
     Args:
         jobs: of the run.
         others: of the other run.
-        most: jobs returned.
     """
     here, there = _both(jobs, others)
     # What the explorer knows is rounded too.
     change = np.round(here.wait - there.wait, 3)
-    order = np.lexsort((here.start - here.wait, -change))[: min(most, int((change > _SAME_WAIT).sum()))]
+    order = np.lexsort((here.start - here.wait, -change))[: min(MOST_OF_A_PAIR, int((change > _SAME_WAIT).sum()))]
     return [here.ids[row] for row in order]
 
 

@@ -100,20 +100,17 @@ def write_lineage(parents: Mapping[str, str], path: Path, resumed: Mapping[str, 
     write_whole(path, write_rows(header, (fields for _, fields in _rows_of(parents, resumed))))
 
 
-def lineage_of(
-    columns: RunColumns, parents: Mapping[str, str], resumed: Mapping[str, Resumption] = NOT_RESUMED
-) -> Lineage:
+def lineage_of(columns: RunColumns, parents: Mapping[str, str]) -> Lineage:
     """Return the lineage of a run that is at hand.
 
     Args:
         columns: the run's jobs, from `jobs_file.read_columns`.
         parents: as for `write_lineage`.
-        resumed: as for `write_lineage`.
 
     Raises:
         InputError: as for `read_lineage`.
     """
-    return _joined(columns, _rows_of(parents, resumed), FILE)
+    return _joined(columns, _rows_of(parents, NOT_RESUMED), FILE)
 
 
 def _rows_of(parents: Mapping[str, str], resumed: Mapping[str, Resumption]) -> list[tuple[int, list[str]]]:

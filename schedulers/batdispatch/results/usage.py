@@ -78,9 +78,7 @@ class MachineUse:
     licences: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
-def slots_of(
-    intervals: Intervals, units: NDArray[np.int64], machine: Machine, jobs: Sequence[Job | None], *, source: str = ""
-) -> Slots:
+def slots_of(intervals: Intervals, units: NDArray[np.int64], machine: Machine, jobs: Sequence[Job | None]) -> Slots:
     """Spread each row's job over its hosts.
 
     A job takes on each host what its units there need and what it asks for once on every node, or all of the node: if
@@ -92,22 +90,21 @@ def slots_of(
         units: units on each host slot, from `read_units`.
         machine: of the run.
         jobs: the job whose request each row has, see `asking_jobs`; None: whole nodes.
-        source: for messages.
 
     Raises:
         InputError: a job needs a resource that the machine does not have.
     """
-    return _Demands(intervals, machine, jobs, source).on(*intervals.hosts(), units)
+    return _Demands(intervals, machine, jobs).on(*intervals.hosts(), units)
 
 
 def slots_in_blocks(
-    intervals: Intervals, units: NDArray[np.int64], machine: Machine, jobs: Sequence[Job | None], *, source: str = ""
+    intervals: Intervals, units: NDArray[np.int64], machine: Machine, jobs: Sequence[Job | None]
 ) -> Iterator[Slots]:
     """Yield what `slots_of` returns host by host, in blocks of hosts that hold some `BLOCK` slots each.
 
     A log of 39,000 jobs on 9,000 hosts has tens of millions of slots. Args and Raises are those of `slots_of`.
     """
-    takes = _Demands(intervals, machine, jobs, source)
+    takes = _Demands(intervals, machine, jobs)
     sizes = intervals.length
     begins = np.cumsum(sizes) - sizes
     hosts = int(intervals.last.max(initial=-1)) + 1
@@ -126,7 +123,7 @@ def slots_in_blocks(
 class _Demands:
     """What the job of each row takes from a host."""
 
-    def __init__(self, intervals: Intervals, machine: Machine, jobs: Sequence[Job | None], source: str) -> None:
+    def __init__(self, intervals: Intervals, machine: Machine, jobs: Sequence[Job | None]) -> None:
         self._machine = machine
         self._each = np.zeros((intervals.rows, len(machine.resources)), dtype=np.int64)
         self._once = np.zeros((intervals.rows, len(machine.resources)), dtype=np.int64)
@@ -140,7 +137,7 @@ class _Demands:
                 self._each[index] = along(machine, job.request.per_unit or ())
                 self._once[index] = along(machine, job.request.per_node)
             except InputError as problem:
-                raise InputError(problem.message, source=source, place=f"job {job.id!r}") from None
+                raise InputError(problem.message, place=f"job {job.id!r}") from None
 
     def on(self, host: NDArray[np.int64], row: NDArray[np.integer[Any]], units: NDArray[np.int64]) -> Slots:
         """Return what is taken where `units` units of a row's job are on a host, each int64 [slot]."""

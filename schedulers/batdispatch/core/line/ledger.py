@@ -1098,14 +1098,14 @@ class Ledger:
 
     def finish_registration(self) -> None:
         """Say that no further job will be registered."""
-        self._need("dynamic-jobs-enabled", "finishing registration", "--enable-dynamic-jobs")
+        self._need_registration("finishing registration")
         self._registered_all = True
         self.roll.may_grow = False
         self._decisions.append(d.FinishRegistration(self.now))
 
     def continue_registration(self) -> None:
         """Say that jobs may be registered again."""
-        self._need("dynamic-jobs-enabled", "continuing registration", "--enable-dynamic-jobs")
+        self._need_registration("continuing registration")
         self._registered_all = False
         self.roll.may_grow = True
         self._decisions.append(d.ContinueRegistration(self.now))
@@ -1152,9 +1152,11 @@ class Ledger:
 
     # ------------------------------------------------------------------ refusals
 
-    def _need(self, key: str, what: str, option: str) -> None:
-        if not self.config.get(key):
-            raise self._refusal(f"{what} is not enabled in this simulation: Batsim 4 needs {option}, 5 the handshake")
+    def _need_registration(self, what: str) -> None:
+        if not self.config.get("dynamic-jobs-enabled"):
+            raise self._refusal(
+                f"{what} is not enabled in this simulation: Batsim 4 needs --enable-dynamic-jobs, 5 the handshake"
+            )
 
     def _may_register(self, kind: str, what: str) -> None:
         """Check that something of a kind can be registered.
@@ -1162,7 +1164,7 @@ class Ledger:
         Raises:
             ImpossibleDecision: it is not enabled, or it was said that nothing more will be registered.
         """
-        self._need("dynamic-jobs-enabled", f"registering {kind}", "--enable-dynamic-jobs")
+        self._need_registration(f"registering {kind}")
         if self._registered_all:
             raise self._refusal(
                 f"{what} cannot be registered: it was said that the registration is finished, expected "

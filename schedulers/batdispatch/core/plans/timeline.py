@@ -389,12 +389,12 @@ def steps_of(space: Space[Any], free: Any) -> Steps[Any]:
 
 
 def gaps_from_now(
-    timeline: Timeline[Any], now: float, horizon: float = math.inf, shortest: float = 1.0, less: float = 0.0
+    timeline: Timeline[Any], now: float, horizon: float = math.inf, less: float = 0.0
 ) -> Iterator[tuple[Space[Any], Any, float]]:
     """Yield (space, free capacity, length in seconds) of the gaps that begin now and end by `horizon`.
 
     The shortest one is widest and comes first. Each length is told with `less` seconds taken off; gaps that are then
-    shorter than `shortest` seconds are left out.
+    shorter than a second are left out.
     """
     times, frees, space = timeline.times, timeline.frees, timeline.space
     window = frees[0]
@@ -403,7 +403,7 @@ def gaps_from_now(
         narrower = space.meet(window, frees[index])
         if end < horizon and space.same(narrower, window):
             continue
-        if end - now - less >= shortest:
+        if end - now - less >= 1.0:
             yield space, window, end - now - less
         if end >= horizon:
             return

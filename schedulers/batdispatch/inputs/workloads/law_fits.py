@@ -12,7 +12,6 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from typing import get_args
 
 import msgspec
 import numpy as np
@@ -27,7 +26,6 @@ from batdispatch.parts.requests.cost import expected_cost
 from batdispatch.parts.requests.laws import Empirical, Floats, Law
 from batdispatch.parts.requests.likelihood import distance, fit_family, held_out, split
 
-FITS: tuple[str, ...] = get_args(Fit)
 #: Previous runs that a job states.
 HISTORY = 5
 #: Most run times of an empirical law that is fitted: each job of its group states it.

@@ -16,9 +16,9 @@ class Tally(msgspec.Struct):
     count: int = 0
     examples: list[str] = []
 
-    def add(self, example: str, count: int = 1) -> None:
-        """Count `count` records more."""
-        self.count += count
+    def add(self, example: str) -> None:
+        """Count a record more."""
+        self.count += 1
         if example and len(self.examples) < EXAMPLES:
             self.examples.append(example)
 
@@ -39,9 +39,9 @@ class ImportReport(msgspec.Struct):
     #: Facts about the log and the machine.
     notes: list[str] = []
 
-    def drop(self, reason: str, job: str, count: int = 1) -> None:
+    def drop(self, reason: str, job: str) -> None:
         """Count a record that is left out."""
-        self.dropped.setdefault(reason, Tally()).add(job, count)
+        self.dropped.setdefault(reason, Tally()).add(job)
 
     def change(self, what: str, job: str) -> None:
         """Count a record that is altered or worth a look."""

@@ -59,14 +59,13 @@ def expected_cost(law: Law, limits: Sequence[float], price: Price = RESERVED_PRI
     return once + float(np.sum((price.alpha * times + price.again) * (1.0 - f[:-1]) + used))
 
 
-def expected_makespan(law: Law, limits: Sequence[float], zeta: float, *, scaled: bool = False) -> float:
-    """Return E[max(S_J, (S_{J-1} + X) / (1 - zeta))].
+def expected_makespan(law: Law, limits: Sequence[float], zeta: float) -> float:
+    """Return E[max(S_J, (S_{J-1} + X) / (1 - zeta))]; at zeta = 1, where that is infinite, times 1 - zeta.
 
     Args:
         law: of the run time.
         limits: increasing; the last is at least the law's upper bound.
         zeta: backfilling rate, 0 to 1.
-        scaled: multiply by 1 - zeta, which is also done at zeta = 1 where the cost itself is infinite.
     """
     times, f, m = _grids(law, limits)
     total, before, previous = 0.0, 0.0, 0.0
@@ -77,7 +76,7 @@ def expected_makespan(law: Law, limits: Sequence[float], zeta: float, *, scaled:
         total += (1.0 - zeta) * (before + t) * (f_edge - f[j])
         total += before * (f[j + 1] - f_edge) + (m[j + 1] - m_edge)
         before, previous = before + t, t
-    return float(total if scaled or zeta == 1.0 else total / (1.0 - zeta))
+    return float(total if zeta == 1.0 else total / (1.0 - zeta))
 
 
 def failure_probability(law: Law, limits: Sequence[float]) -> float:

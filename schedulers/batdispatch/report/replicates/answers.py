@@ -92,7 +92,6 @@ def sections(
     baseline: str | None = None,
     *,
     blocks: str = "replicates",
-    aims: Sequence[Aim] | None = None,
     draws: Draws = DRAWS,
     independent: int | None = None,
 ) -> list[Section]:
@@ -102,15 +101,13 @@ def sections(
         runs: see `table.measured`.
         baseline: the dispatcher that others are compared with; None: see `chosen_baseline`.
         blocks: what replicates are called, in words.
-        aims: what for; None: see `aims_of`.
         draws: how intervals are drawn.
         independent: how many replicates of a workload share no job with each other; None: all of them.
 
     Raises:
         InputError: the table lacks a column, or has two rows of one run.
     """
-    aims = aims_of(runs) if aims is None else aims
-    tables = {aim: metric_of(runs, aim.metric) for aim in aims}
+    tables = {aim: metric_of(runs, aim.metric) for aim in aims_of(runs)}
     if not tables:
         return []
     first = next(iter(tables.values()))

@@ -8,8 +8,8 @@ from itertools import count
 ALPHA = 0.05
 
 
-def fewest_pairs(comparisons: int = 1, alpha: float = ALPHA) -> int:
-    """Return the least n with m 2^(1 - n) < alpha: on fewer pairs, the signed-rank test finds nothing.
+def fewest_pairs(comparisons: int = 1) -> int:
+    """Return the least n with m 2^(1 - n) < `ALPHA`: on fewer pairs, the signed-rank test finds nothing.
 
     If one of two wins all n pairs, the two-sided p of the signed-rank test is 2 of 2^n, and Holm's correction
     multiplies the smallest p of m by m.
@@ -18,9 +18,8 @@ def fewest_pairs(comparisons: int = 1, alpha: float = ALPHA) -> int:
 
     Args:
         comparisons: m, at least 1.
-        alpha: significance, 0 to 1.
     """
-    return next(n for n in count(1) if comparisons * 2.0 ** (1 - n) < alpha)
+    return next(n for n in count(1) if comparisons * 2.0 ** (1 - n) < ALPHA)
 
 
 #: Fewest pairs from which anything can be significant at 5 %: five wins of five come by chance in 2 of 2^5 cases.

@@ -21,22 +21,15 @@ class Counts(ForCpSat):
 
     name = "counts"
 
-    def __init__(self, instance: Instance, plan: Plan, *, hint: bool = True) -> None:
-        """Make the model.
-
-        Args:
-            instance: the instance.
-            plan: a feasible plan of it.
-            hint: whether the solver is told the plan, and that worse ones are of no use.
-        """
-        super().__init__(instance, plan, bounded=hint)
+    def __init__(self, instance: Instance, plan: Plan) -> None:
+        """Make the model of an instance, of which a feasible plan is known."""
+        super().__init__(instance, plan, bounded=True)
         self._build()
-        if hint:
-            for job, row in self.placed.items():
-                self.cp.add_hint(self.starts[job], int(plan.starts[job]))
-                there = self.planned(job)
-                for node, variable in row.items():
-                    self.cp.add_hint(variable, there.get(node, 0))
+        for job, row in self.placed.items():
+            self.cp.add_hint(self.starts[job], int(plan.starts[job]))
+            there = self.planned(job)
+            for node, variable in row.items():
+                self.cp.add_hint(variable, there.get(node, 0))
 
     def _build(self) -> None:
         cp = self.cp
