@@ -253,11 +253,16 @@ def test_qualities_of_service_are_those_of_sacctmgr(tmp_path: Path) -> None:
         read_folder(tmp_path)
 
 
+def drafted(folder: Path, **files: str) -> SiteDraft:
+    for name, text in files.items():
+        (folder / f"{name}.conf").write_text(text)
+    return draft_of_folder(read_folder(folder), use_of([]), Clock(None), 0.0)
+
+
 @pytest.mark.parametrize(("shares", "warned"), [("FORCE:4", True), ("YES", True), ("FORCE:1", False), ("NO", False)])
 def test_partitions_whose_jobs_share_cores_are_named(tmp_path: Path, shares: str, warned: bool) -> None:
     conf = f"NodeName=n[1-2] CPUs=32\nPartitionName=all Nodes=ALL OverSubscribe={shares}\n"
-    (tmp_path / "slurm.conf").write_text(conf)
-    found = draft_of_folder(read_folder(tmp_path), use_of([]), Clock(None), 0.0)
+    found = drafted(tmp_path, slurm=conf)
     assert found.queues.partitions[0].hosts == ["n[1-2]"]
     said = f"partition all says OverSubscribe={shares}, by which jobs may share cores"
     assert any(one.startswith(said) for one in found.warnings) == warned
@@ -265,16 +270,9 @@ def test_partitions_whose_jobs_share_cores_are_named(tmp_path: Path, shares: str
 
 def test_all_nodes_of_a_part_of_slurm_conf(tmp_path: Path) -> None:
     """Sites keep partitions in files of their own, which begin as what scontrol prints does."""
-    (tmp_path / "partitions.txt").write_text("PartitionName=all Nodes=ALL\n")
-    (tmp_path / "nodes.txt").write_text("NodeName=n1 CPUTot=32\nNodeName=n2 CPUTot=32\n")
-    found = draft_of_folder(read_folder(tmp_path), use_of([]), Clock(None), 0.0)
+    nodes = "NodeName=n1 CPUTot=32\nNodeName=n2 CPUTot=32\n"
+    found = drafted(tmp_path, partitions="PartitionName=all Nodes=ALL\n", nodes=nodes)
     assert found.queues.partitions[0].hosts == ["n[1-2]"]
-
-
-def drafted(folder: Path, **files: str) -> SiteDraft:
-    for name, text in files.items():
-        (folder / f"{name}.conf").write_text(text)
-    return draft_of_folder(read_folder(folder), use_of([]), Clock(None), 0.0)
 
 
 def test_gres_conf_that_begins_with_nodes_is_no_node(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 
 import msgspec
@@ -292,25 +293,14 @@ class PowerCap:
 
     def to_give_back(self, ledger: Ledger) -> int:
         """Return which hosts need not lend any more, the lowest first, as a mask."""
-        states, hosts = ledger.states, 0
-        left = self._left(ledger) if self.lent else 0
-        for host in hostset.ids(self.lent):
-            assert states is not None, "hosts sleep"
-            left -= self._saved(states, host)
-            if left < 0:
-                break
-            hosts |= 1 << host
-        return hosts
+        if not self.lent:
+            return 0
+        assert ledger.states is not None, "hosts sleep"
+        return _within(self._left(ledger), hostset.ids(self.lent), partial(self._saved, ledger.states))
 
     def affordable(self, ledger: Ledger, hosts: int) -> int:
         """Return those of some hosts that can switch now without exceeding the cap, the highest first, as masks."""
-        left, may = self._left(ledger), 0
-        for host in reversed(hostset.ids(hosts)):
-            left -= self._beyond[host]
-            if left < 0:
-                break
-            may |= 1 << host
-        return may
+        return _within(self._left(ledger), reversed(hostset.ids(hosts)), self._beyond.__getitem__)
 
     def _left(self, ledger: Ledger) -> int:
         """Return how much power is left for the time that hosts take to switch."""
@@ -324,6 +314,17 @@ def put(ledger: Ledger, job: Job, other: Job) -> Job:
     if other is job:
         return job
     return ledger.amend(job, walltime=other.walltime, request=other.request, extra=other.extra)
+
+
+def _within(left: int, hosts: Iterable[int], amount: Callable[[int], int]) -> int:
+    """Return the first of some hosts, as a mask, whose amounts are together no more than what is left."""
+    found = 0
+    for host in hosts:
+        left -= amount(host)
+        if left < 0:
+            break
+        found |= 1 << host
+    return found
 
 
 def _milliwatts(watts: float) -> int:

@@ -20,6 +20,7 @@ from batdispatch.runs.eta.calibration import (
     offsets_of,
 )
 from batdispatch.runs.eta.estimate import estimate
+from batdispatch.runs.eta.experience import Experience
 from batdispatch.runs.eta.futures import ARRIVALS, Futures, arrivals_of, columns_of
 from batdispatch.runs.eta.queue_moment import History, JobRows
 from batdispatch.runs.eta.run_times import draw_run_times
@@ -222,7 +223,9 @@ def test_no_interval_is_told_where_those_of_the_past_did_not_hold(drift: float) 
     wait = np.exp(drift * np.arange(150)) * rng.exponential(100, 150)
     past = past_of(np.tile([5.0, 29.0, 69.0, 139.0, 300.0], (150, 1)), wait)._replace(at=np.linspace(0, 1e30, 150))
     moment = History(table(4, 120)).at(2000.0)
-    found = estimate(moment, Futures("easy", UNITS, 8), past, 2e30, dispatcher="easy", unit="hosts", seed=1)
+    about = {"dispatcher": "easy", "units": UNITS, "unit": "hosts", "until": 2e30}
+    learned = Experience(**about, ended=moment.ended, came=moment.came, past=past)  # type: ignore[arg-type]
+    found = estimate(moment, Futures("easy", UNITS, 8), learned, 1)
     half, most = found.records
     assert half.count == most.count == 100
     job = found.jobs[0]

@@ -82,10 +82,7 @@ def _of_run(options: EtaOptions, folder: Path) -> QueueEstimate:
     now = options.at or 0.0
     futures = Futures(options.dispatcher, source.units)
     learned = learn(source.jobs, futures, dispatcher=options.dispatcher, unit=source.unit, now=now, seed=options.seed)
-    moment = History(source.jobs).at(now)
-    return estimate(
-        moment, futures, learned.past, now, dispatcher=options.dispatcher, unit=source.unit, seed=options.seed
-    )
+    return estimate(History(source.jobs).at(now), futures, learned, options.seed)
 
 
 def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
@@ -123,15 +120,7 @@ def _of_queue(options: EtaOptions, reading: LogReading, past: Past, path: Path, 
     running, waiting = of_queue(queue, past.learned.unit, options.partition)
     _check_times(queue, now, path)
     moment = past.learned.moment(now, running, waiting)
-    return estimate(
-        moment,
-        past.futures,
-        past.learned.past,
-        past.learned.until,
-        dispatcher=past.learned.dispatcher,
-        unit=past.learned.unit,
-        seed=options.seed,
-    )
+    return estimate(moment, past.futures, past.learned, options.seed)
 
 
 def _check_times(queue: SlurmQueue, now: float, path: Path) -> None:

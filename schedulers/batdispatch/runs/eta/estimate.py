@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 
 from batdispatch.core.line.hindsight import plain
-from batdispatch.runs.eta.calibration import INTERVALS, IntervalRecord, PastMoments, calibrate, raw_quantiles
+from batdispatch.runs.eta.calibration import INTERVALS, IntervalRecord, calibrate, raw_quantiles
+from batdispatch.runs.eta.experience import Experience
 from batdispatch.runs.eta.futures import Futures
 from batdispatch.runs.eta.queue_moment import JobRows, QueueMoment
 
@@ -49,30 +50,26 @@ class QueueEstimate(msgspec.Struct, kw_only=True):
     jobs: list[JobEstimate]
 
 
-def estimate(
-    moment: QueueMoment, futures: Futures, past: PastMoments, until: float, *, dispatcher: str, unit: str, seed: int
-) -> QueueEstimate:
+def estimate(moment: QueueMoment, futures: Futures, learned: Experience, seed: int) -> QueueEstimate:
     """Estimate when the waiting jobs of a queue start.
 
     Args:
         moment: the queue.
         futures: of the machine.
-        past: what would have been said at moments of the past; with fewer than 50 no intervals are told.
-        until: the last moment of which is known what came to pass, s.
-        dispatcher: its name, with options in brackets.
-        unit: ``hosts`` or ``cores``.
+        learned: of its past; with fewer than 50 moments no intervals are told.
         seed: of all chance.
 
     Raises:
         InputError: the running jobs hold more than the machine has.
     """
     starts = futures.starts(moment, np.random.default_rng(seed))
-    quantiles = calibrate(raw_quantiles(starts), past.residuals(until))
+    past, unit = learned.past, learned.unit
+    quantiles = calibrate(raw_quantiles(starts), past.residuals(learned.until))
     plans = futures.planned(moment)
     waiting, free = moment.waiting, futures.units - int(moment.running.units.sum())
-    half, most = past.records(until)
+    half, most = past.records(learned.until)
     return QueueEstimate(
-        dispatcher=dispatcher,
+        dispatcher=learned.dispatcher,
         units=futures.units,
         unit=unit,
         free=free,

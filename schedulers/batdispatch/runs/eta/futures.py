@@ -110,20 +110,17 @@ class Futures:
         before = min(waiting.submission.min(initial=now), running.start.min(initial=now)) - 1.0
         blocks = np.ones(int(free > 0))
         late = np.maximum(running.walltime, now - running.start + LATE)
-        submission = np.concatenate(
-            (np.full(len(lasts), before), before * blocks, waiting.submission, coming.submission)
+        since, block, nobody = running.start - before, (now - before) * blocks, np.full(len(blocks), "", dtype=object)
+        parts = (
+            (np.full(len(lasts), before), running.units, since + lasts, since + late, running.users),
+            (before * blocks, free * blocks.astype(np.int64), block, block, nobody),
+            (waiting.submission, waiting.units, waiting_lasts, waiting.walltime, waiting.users),
+            (coming.submission, coming.units, coming.end - coming.start, coming.walltime, coming.users),
         )
-        units = np.concatenate((running.units, free * blocks.astype(np.int64), waiting.units, coming.units))
-        delay = np.concatenate(
-            (running.start - before + lasts, (now - before) * blocks, waiting_lasts, coming.end - coming.start)
-        )
-        walltime = np.concatenate(
-            (running.start - before + late, (now - before) * blocks, waiting.walltime, coming.walltime)
-        )
+        submission, units, delay, walltime, users = map(np.concatenate, zip(*parts, strict=True))
         first = len(lasts) + len(blocks)
         order = np.argsort(submission, kind="stable")
         found = np.empty(len(order))
-        users = np.concatenate((running.users, np.full(len(blocks), "", dtype=object), waiting.users, coming.users))
         # A kernel is quicker with whole seconds.
         times = np.rint(submission[order] - before), np.rint(walltime[order])
         columns = columns_of(times[0], units[order], times[1], delay[order], users[order])
