@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def steps_of(stated: str, origin: str, folder: Path) -> list[tuple[float, float]] | None:
-    """Return from when on, s, a cap or price is how much; None: its file is not there, or has another form.
+    """Return from when on, s, a cap, a price or carbon is how much; None: its file is not there, or has another form.
 
     A relative name is looked for here, in the folder of the run, and in those around it.
     """

@@ -88,9 +88,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     energy: Count what hosts burn, with power states, on a platform that states watts. batsim: as Batsim does, which
         charges the power of some moments for all the time since the last one. exact: integrate. auto: as Batsim does,
         if the dispatcher needs power states, else not at all.
-    compiled: Simulate fcfs, filler, easy and conservative in a compiled kernel, which writes the same files much
-        sooner, but no times of decisions. auto: if --no-record is given and a kernel applies. always: refuse what has
-        no kernel, and say why; a recording is written, too.
+    compiled: Simulate fcfs, filler, easy, conservative and slurm-backfill in a compiled kernel, which writes the same
+        files much sooner, but no times of decisions. auto: if --no-record is given and a kernel applies. always: refuse
+        what has no kernel, and say why; a recording is written, too.
     engine: Simulate with this package's own engine, or start a real Batsim and serve it.
     batsim: Start this program as Batsim. The default is batsim4 or batsim5, or batsim, on PATH.
     nix: Take Batsim from this shell of Nix: batsim4 or batsim5 of the flake in this folder or above, or FLAKE#SHELL.

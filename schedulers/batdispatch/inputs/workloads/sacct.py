@@ -69,8 +69,6 @@ class _Jobs:
         self._options, self._report = options, report
         #: Partitions whose jobs have their nodes to themselves.
         self._whole = whole
-        #: Id of the job made of a record, by the record's identity.
-        self._named_runs: dict[int, str] = {}
 
     def jobs(self) -> Iterator[LogJob]:
         """Yield the jobs."""
@@ -165,7 +163,7 @@ class _Jobs:
             if count > 1 and record.before is None:
                 self._report.change("with the number of an earlier job: named with ~2 and so on", record.job)
             names.append(record.job if count == 1 else f"{record.job}~{count}")
-            self._named_runs[id(record)] = names[-1]
+            record.name = names[-1]
         self._learn(records, names)
         return names
 
@@ -206,7 +204,7 @@ class _Jobs:
         extra = record.extra
         extra.update(request)
         if record.before is not None:
-            extra["parent"] = self._named_runs[id(record.before)]
+            extra["parent"] = record.before.name
         if record.totals.licences:
             extra["licences"] = record.totals.licences
         if "partition" in extra:

@@ -85,6 +85,8 @@ class Record(msgspec.Struct, gc=False):
     restarts: int = 0
     #: The run that this one continues.
     before: Record | None = None
+    #: Id of the job that is made of it, once it has one.
+    name: str = ""
 
 
 class RecordReader:

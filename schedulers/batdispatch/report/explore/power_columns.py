@@ -1,4 +1,4 @@
-"""What all hosts of a run burnt over time, its cap and its price, as columns for a page; ``assets/curves`` reads them.
+"""What all hosts of a run burnt over time, and its cap, price and carbon, as columns that ``assets/curves`` reads.
 
 Where there are more rows than a page can hold, only some are there: the mean power between them stays what it was.
 """
@@ -49,7 +49,7 @@ def power_columns(run: Run, moments: Callable[[Floats], Whole], runs: int) -> It
 
 
 def _series_columns(run: Run, moments: Callable[[Floats], Whole], end: float) -> Iterable[tuple[str, Whole]]:
-    """Yield when the price and the cap change that the run was given, and by how many millionths."""
+    """Yield when price, cap and carbon change that the run was given, and by how many millionths."""
     there = find_series(run.folder, run.result.input_digests)
     options = run.result.options
     machine = machine_of(run.folder, run.result) if str(options.get("cap", "")).endswith("%") else None

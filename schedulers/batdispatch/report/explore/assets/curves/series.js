@@ -1,4 +1,4 @@
-// What a run was given as a series over time: a cap on power, and what a kilowatt-hour costs.
+// What a run was given as a series over time: a cap on power, and what a kilowatt-hour costs and emits.
 
 import { unfold } from "../decode.js";
 import { addUp } from "../numbers.js";
