@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.line.roll import Roll
 from batdispatch.core.machine.machine import Machine
-from simulating import Result, Task, micro, simulate
+from simulating import Result, Task, micro, reasons, simulate
 from strategies import make_job
 
 OK, FAILED, REJECTED = JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED, JobState.REJECTED
@@ -23,13 +23,6 @@ def waits(*dependencies: Any, **fields: Any) -> dict[str, Any]:
 
 def run(*tasks: Task, hosts: int = 4, dispatcher: str = "fcfs", decision_time: float = 0.0) -> Result:
     return simulate(Machine.flat(hosts), tasks, dispatcher, decision_time=decision_time)
-
-
-def reasons(result: Result) -> dict[str, str]:
-    ledger = result.session.ledger
-    assert ledger is not None
-    ledger.check()
-    return {name.removeprefix("w0!"): reason for name, reason in ledger.rejections}
 
 
 # ---------------------------------------------------------------------- kinds

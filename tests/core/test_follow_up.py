@@ -10,7 +10,7 @@ from batdispatch.core.line.circles import in_circles
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
-from simulating import Result, Task, simulate
+from simulating import Task, reasons, simulate
 
 PLAIN = ["fcfs", "easy", "filler", "best-list", "look-ahead", "hcp19", "ipsched", "aucsched", "conservative"]
 LAYERS = ["resizing", "dmr", "attempts", "stochastic-easy", "stochastic-batch"]
@@ -18,13 +18,6 @@ LAYERS = ["resizing", "dmr", "attempts", "stochastic-easy", "stochastic-batch"]
 
 def waits(job: str, kind: str = "afterok") -> dict[str, Any]:
     return {"dependencies": [{"job": job, "kind": kind}]}
-
-
-def reasons(result: Result) -> dict[str, str]:
-    ledger = result.session.ledger
-    assert ledger is not None
-    ledger.check()
-    return {name.removeprefix("w0!"): reason for name, reason in ledger.rejections}
 
 
 # ---------------------------------------------------------------------- kept back by a reservation

@@ -19,7 +19,7 @@ from batdispatch.core.machine.openings import Openings
 from batdispatch.dispatchers.constraint.best_list import BestList
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Planner
-from simulating import Result, Task, simulate
+from simulating import Result, Task, reasons, simulate
 from strategies import make_job
 
 QUEUES = ["fcfs", "filler", "easy", "easy[reservation=hosts]", "conservative", "best-list", "slurm-backfill[tick=0]"]
@@ -40,12 +40,6 @@ def ran(result: Result) -> dict[str, tuple[float, str]]:
     assert ledger is not None
     ledger.check()
     return {row.id: (row.start / 1e6, row.hosts) for row in result.rows.values() if row.state is not JobState.REJECTED}
-
-
-def reasons(result: Result) -> dict[str, str]:
-    ledger = result.session.ledger
-    assert ledger is not None
-    return {name.removeprefix("w0!"): reason for name, reason in ledger.rejections}
 
 
 @every

@@ -8,14 +8,9 @@ from batdispatch.core.line import events as e
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.topology import Grid
 from batdispatch.engines.records import EngineOptions
-from simulating import Task, audit, simulate
+from simulating import Task, audit, exact, simulate
 
 ALL = ["fcfs", "filler", "easy", "conservative"]
-
-
-def exact(name: str, submission: float, units: int, runtime: float, demand: dict[str, int] | None = None) -> Task:
-    """A task that asks for exactly the time it takes."""
-    return Task(name, submission, units, runtime, runtime, demand)
 
 
 def starts(machine: Machine, tasks: list[Task], dispatcher: str, **options: str) -> dict[str, float]:

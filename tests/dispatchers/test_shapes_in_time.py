@@ -12,7 +12,7 @@ from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.topology import Grid
 from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
 from batdispatch.engines.records import EngineOptions
-from simulating import Task, audit, simulate
+from simulating import Task, audit, exact, simulate
 from strategies import workloads
 
 DISPATCHERS = ["fcfs", "filler", "easy", "conservative", "slurm-backfill", "pcp20", "pcp19", "hcp19", "best-list"]
@@ -20,10 +20,6 @@ DISPATCHERS = ["fcfs", "filler", "easy", "conservative", "slurm-backfill", "pcp2
 
 def line(count: int) -> Machine:
     return Machine(Machine.flat(count).hosts, Grid(range(count), [count], wrap=False))
-
-
-def exact(name: str, submission: float, units: int, runtime: float) -> Task:
-    return Task(name, submission, units, runtime, runtime)
 
 
 def on(host: int, runtime: float) -> Task:

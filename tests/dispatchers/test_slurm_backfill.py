@@ -24,16 +24,11 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.dispatchers.slurm.clocks import MainLoopClock, PassClock
 from batdispatch.dispatchers.slurm.options import SlurmOptions
-from simulating import Task, audit, check_absences, micro, simulate
+from simulating import Task, audit, check_absences, exact, micro, simulate
 from strategies import absences, machines, workloads
 
 quick = settings(max_examples=25)
 deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "400")))
-
-
-def exact(name: str, submission: float, units: int, runtime: float, demand: dict[str, int] | None = None) -> Task:
-    """A task that asks for exactly the time it takes."""
-    return Task(name, submission, units, runtime, runtime, demand)
 
 
 #: Without what slurmctld's clocks add: every event is acted on at once, and times are as exact as they are said.

@@ -17,13 +17,7 @@ from batdispatch.explain.wait_causes import explain
 from batdispatch.explain.words import in_words, sentence
 from batdispatch.results.runs import Result
 from recording import record
-from simulating import Task, simulate
-
-
-def exact(name: str, submission: float, units: int, runtime: float, demand: dict[str, int] | None = None) -> Task:
-    """A task that asks for exactly the time it takes."""
-    return Task(name, float(submission), units, float(runtime), float(runtime), demand)
-
+from simulating import Task, exact, simulate
 
 #: Four hosts. A holds two until 10; B wants three then; C wants all when B is done; D is narrow and long.
 MUALEM_FEITELSON = [exact("A", 0, 2, 10), exact("B", 1, 3, 5), exact("C", 2, 4, 5), exact("D", 3, 1, 20)]

@@ -15,16 +15,11 @@ from batdispatch.explain.words import in_words, sentence
 from batdispatch.report.losses import losses_of
 from batdispatch.results.runs import Result, read_runs
 from recording import record
-from simulating import Task, simulate
+from simulating import Task, exact, simulate
 from sites import simulated
 
 ROOT = Path(__file__).parents[2]
 Call = Callable[..., tuple[int, str, str]]
-
-
-def exact(name: str, submission: float, units: int, runtime: float, **fields: Any) -> Task:
-    """A task that asks for exactly the time it takes, with further fields of its request."""
-    return Task(name, float(submission), units, float(runtime), float(runtime), fields.pop("demand", None), "", fields)
 
 
 #: On four hosts: hosts 1 and 3 are free from 5 to 10.

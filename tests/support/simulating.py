@@ -1,5 +1,22 @@
 """Small simulations, as authors of plug-ins have them."""
 
+from typing import Any
+
 from batdispatch.testing.simulation import Result, Row, Task, audit, check_absences, micro, simulate
 
-__all__ = ["Result", "Row", "Task", "audit", "check_absences", "micro", "simulate"]
+__all__ = ["Result", "Row", "Task", "audit", "check_absences", "exact", "micro", "reasons", "simulate"]
+
+
+def exact(
+    name: str, submission: float, units: int, runtime: float, demand: dict[str, int] | None = None, **fields: Any
+) -> Task:
+    """Return a task that asks for exactly the time it takes, with further fields of its request."""
+    return Task(name, float(submission), units, float(runtime), float(runtime), demand, "", fields)
+
+
+def reasons(result: Result) -> dict[str, str]:
+    """Return why jobs were rejected, by their ids."""
+    ledger = result.session.ledger
+    assert ledger is not None
+    ledger.check()
+    return {name.removeprefix("w0!"): reason for name, reason in ledger.rejections}

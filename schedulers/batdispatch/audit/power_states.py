@@ -39,7 +39,7 @@ def joules_by_state(case: Case) -> dict[str, float]:
 
 
 def given_series(case: Case, stated: str) -> list[tuple[float, float]] | None:
-    """Return from when on, s, price, cap or carbon of `powered` is how much; None: its file is not there, or no such."""
+    """Return from when on, s, a series of `powered` is how much; None: its file is not there, or there is none."""
     if stated.endswith("%"):
         return [(0.0, float(stated[:-1]) / 100 * sum(PowerCourse(*each).range()[1] for each in case.machine.power))]
     return steps_of(stated, str(options_of_powered(case).get("origin", "")), case.folder)

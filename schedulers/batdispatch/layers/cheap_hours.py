@@ -30,7 +30,8 @@ class CheapHours:
             InputError: there is no such rule, or the slack is a number below 0, or none.
         """
         self._price, self._rule, self.predictions = price, make_start(rule), predictions
-        self._slack: float | str = slack if not _is_number(slack) else float(slack)
+        seconds = number_of(slack)
+        self._slack: float | str = slack if seconds is None else seconds
         if isinstance(self._slack, float) and not 0 <= self._slack < math.inf:
             raise InputError(
                 f"dispatcher powered: found slack={slack}, expected a number of seconds of at least 0, or the name of "
@@ -85,9 +86,9 @@ class CheapHours:
         return self._back[0][0] if self._back else math.inf
 
 
-def _is_number(text: str) -> bool:
+def number_of(text: str) -> float | None:
+    """Return the number that a text is; None: it is none."""
     try:
-        float(text)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        return None

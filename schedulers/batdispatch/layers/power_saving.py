@@ -52,7 +52,7 @@ from batdispatch.core.line.options import Options
 from batdispatch.core.machine.power import SLEEP_PROPERTY
 from batdispatch.core.machine.series import Series
 from batdispatch.layers.base import Layer, chain
-from batdispatch.layers.cheap_hours import CheapHours
+from batdispatch.layers.cheap_hours import CheapHours, number_of
 from batdispatch.layers.idle_times import IdleTimes
 from batdispatch.layers.power_cap import PowerCap, put
 from batdispatch.layers.resizing import Resizing
@@ -174,7 +174,7 @@ class PowerSaving(Layer):
     def _read_series(self) -> tuple[Series | None, PowerCap | None]:
         """Return the price and the cap, if they are given."""
         options = self.options
-        watts = _number(options.cap.removesuffix("%"))
+        watts = number_of(options.cap.removesuffix("%"))
         if watts is not None and not 0 <= watts < math.inf:
             raise InputError(
                 f"dispatcher powered: found cap={options.cap}, expected a number of watts of at least 0, a share such "
@@ -556,11 +556,3 @@ class PowerSaving(Layer):
         if self._sleep is None:
             return report
         return {**report, "hosts_put_to_sleep": self._switches, "jobs_that_woke_hosts": self._booted}
-
-
-def _number(text: str) -> float | None:
-    """Return the number that a text is; None: it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -17,6 +17,7 @@ import numpy as np
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all, write_whole
 from batdispatch.results.columns import Floats
+from batdispatch.results.run_files import find
 
 #: Names of the files in a run's folder.
 TIMES, PLANS = "decision_times.csv", "solver.jsonl"
@@ -25,7 +26,6 @@ _PROVEN, _WITHOUT = ("OPTIMAL", "BOUND"), ("UNKNOWN", "INFEASIBLE")
 #: Values of `Plans.status`.
 PROVEN, INCUMBENT, NONE = range(3)
 _HEADER = b"time,seconds"
-_ENDINGS = ("", ".xz", ".gz")
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def read_decision_times(folder: Path) -> DecisionTimes | None:
     Raises:
         InputError: the file is malformed.
     """
-    path = _found(folder, TIMES)
+    path = find(folder, TIMES)
     if path is None:
         return None
     header, _, rows = read_all(path)[0].partition(b"\n")
@@ -139,7 +139,7 @@ def read_solved_plans(folder: Path) -> list[SolvedPlan] | None:
     Raises:
         InputError: the file is malformed.
     """
-    path = _found(folder, PLANS)
+    path = find(folder, PLANS)
     if path is None:
         return None
     lines: list[SolvedPlan] = []
@@ -151,7 +151,3 @@ def read_solved_plans(folder: Path) -> list[SolvedPlan] | None:
     if any(later.now < line.now for line, later in pairwise(lines)):
         raise InputError("expected plans in order of time", source=str(path))
     return lines
-
-
-def _found(folder: Path, name: str) -> Path | None:
-    return next((path for ending in _ENDINGS if (path := folder / f"{name}{ending}").is_file()), None)

@@ -27,7 +27,19 @@ SPARABLE = (
 )
 #: What a run may write beside result.json.
 NAMES = ("jobs.csv", "units.csv", "lineage.csv", *SPARABLE)
-_PACKED = (".xz", ".gz")
+#: Of a file that is plain or packed.
+_ENDINGS = ("", ".xz", ".gz")
+
+
+def find(folder: Path, name: str) -> Path | None:
+    """Return a file of a run, plain or packed; None: it is not there."""
+    return next(iter(_forms(folder, name)), None)
+
+
+def _forms(folder: Path, name: str) -> list[Path]:
+    return [path for ending in _ENDINGS if (path := folder / f"{name}{ending}").is_file()]
+
+
 #: Tables over several runs: of a campaign, and of a comparison with replicates.
 CAMPAIGN_TABLE, REPLICATES_TABLE = "results.parquet", "replicates.csv"
 
@@ -54,7 +66,7 @@ def check_files(folder: Path, noted: Mapping[str, str]) -> None:
         InputError: a file has another content, or belongs to another run, or is missing.
     """
     for name in NAMES:
-        there = [path for ending in ("", *_PACKED) if (path := folder / f"{name}{ending}").is_file()]
+        there = _forms(folder, name)
         if not there and name in noted and name not in SPARABLE:
             raise InputError(f"is missing; {RESULT} was written with it", source=str(folder / name))
         for path in there:

@@ -27,7 +27,7 @@ from batdispatch.results.lineage import Lineage, logical, read_lineage, rows_as_
 from batdispatch.results.metrics.compute import METRICS, PRICE_AND_CAP, Value, compute
 from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.power import RunPower
-from batdispatch.results.run_files import RESULT, check_files
+from batdispatch.results.run_files import RESULT, check_files, find
 from batdispatch.results.schedule import read_schedule
 from batdispatch.results.units import read_units
 from batdispatch.results.usage import asking_jobs, held_by_row, licences_of, slots_in_blocks
@@ -44,7 +44,6 @@ THE_LOG = "the-log"
 #: Says, of the jobs that count, how many still waited when they were no longer watched.
 STILL_WAITING = "still_waiting"
 _PREFIXES = ("", "out_")
-_ENDINGS = ("", ".xz", ".gz")
 
 
 class PlatformFacts(msgspec.Struct, kw_only=True):
@@ -217,12 +216,7 @@ def has_network(run: Run) -> bool:
 
 def jobs_file(folder: Path) -> Path | None:
     """Return a run folder's jobs file: jobs.csv, Batsim's out_jobs.csv, or either compressed; None without one."""
-    for prefix in _PREFIXES:
-        for ending in _ENDINGS:
-            path = folder / f"{prefix}jobs.csv{ending}"
-            if path.is_file():
-                return path
-    return None
+    return next((path for prefix in _PREFIXES if (path := find(folder, f"{prefix}jobs.csv")) is not None), None)
 
 
 def find_runs(paths: Sequence[Path]) -> list[Path]:

@@ -163,7 +163,7 @@ def check_profile(name: str, profile: Mapping[str, Any], *, source: str = "") ->
         field = str(problem).rpartition("`$.")[2].rstrip("`") if "`$." in str(problem) else ""
         found = profile.get(field.partition("[")[0]) if field else None
         text = str(problem).replace("`", "'").replace("$.", "")
-        seen = f", found {_short(found)}" if found is not None else ""
+        seen = f", found {short_text(found)}" if found is not None else ""
         raise InputError(f"type {kind!r}: {text}{seen}", source=source, place=place) from None
     if isinstance(typed, Delay):
         if typed.delay == math.inf:
@@ -178,7 +178,8 @@ def check_profile(name: str, profile: Mapping[str, Any], *, source: str = "") ->
     return typed  # type: ignore[no-any-return]
 
 
-def _short(value: Any) -> str:
+def short_text(value: Any) -> str:
+    """Return a value as Python writes it, cut short."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 

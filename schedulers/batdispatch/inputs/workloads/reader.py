@@ -18,7 +18,7 @@ from batdispatch.core.errors import FieldError, InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.fields import read_fields, read_moment, read_units
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.jobs.profiles import Composition, Profile, check_profile
+from batdispatch.core.jobs.profiles import Composition, Profile, check_profile, short_text
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.workloads.blocks import BLOCK, read_block
 from batdispatch.inputs.workloads.columns import JobColumns
@@ -149,7 +149,9 @@ def read_contents(path: Path) -> Contents:
     if "nb_res" in top:
         nb_res = _decode(top["nb_res"], Any, source, "'nb_res'", data)
         if type(nb_res) is not int or not 1 <= nb_res <= hostset.MAX_HOST_ID:
-            raise InputError(f"'nb_res' is {_show(nb_res)}, expected a whole number of hosts from 1", source=source)
+            raise InputError(
+                f"'nb_res' is {short_text(nb_res)}, expected a whole number of hosts from 1", source=source
+            )
     profiles, sizes, theirs = _read_profiles(top["profiles"], top["jobs"], source, data)
     about = {
         name: _decode(raw, Any, source, f"{name!r}", data)
@@ -181,11 +183,6 @@ def _refuse_log(path: Path) -> None:
         f"looks like a log ({kind}), expected a Batsim workload: `batdispatch convert {path} -o W.json` makes one",
         source=str(path),
     )
-
-
-def _show(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _plain(problem: Exception) -> str:
@@ -278,7 +275,7 @@ def _read_profiles(
         }
     typed: dict[str, Profile] = {}
     for name, profile in profiles.items():
-        check_name(name, "profile", source, f"profile {_show(name)}")
+        check_name(name, "profile", source, f"profile {short_text(name)}")
         typed[name] = check_profile(name, profile, source=source)
     if theirs:
         profiles |= {name: theirs[name] for name in several}
@@ -458,4 +455,4 @@ class JobReader:
 
 
 def _missing(value: Any) -> str:
-    return "missing" if value is None else _show(value)
+    return "missing" if value is None else short_text(value)

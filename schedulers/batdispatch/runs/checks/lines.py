@@ -21,12 +21,6 @@ KIND = "decision"
 SCHEDULE = "schedule.csv"
 #: Columns of schedule.csv that say what simulated, and how long that took.
 _OF_THE_ENGINE = ("batsim_version", "scheduling_time", "simulation_time")
-_ENDINGS = ("", ".xz", ".gz")
-
-
-def find(folder: Path, name: str) -> Path | None:
-    """Return a file of a run, plain or packed; None: it is not there."""
-    return next((path for ending in _ENDINGS if (path := folder / f"{name}{ending}").is_file()), None)
 
 
 def lines_of(path: Path, name: str) -> Iterable[str]:

@@ -31,8 +31,8 @@ from batdispatch.links.foreign import is_foreign
 from batdispatch.links.platform_peer import PlatformPeer
 from batdispatch.links.replay import Difference, replay, told_by
 from batdispatch.results.decisions import PLANS
-from batdispatch.results.run_files import RECORDING
-from batdispatch.runs.checks.lines import KIND, find, first_difference, lines_of, without_times
+from batdispatch.results.run_files import RECORDING, find
+from batdispatch.runs.checks.lines import KIND, first_difference, lines_of, without_times
 
 #: Options whose values `FILE:COLUMN` are read as series, and never as somebody's class.
 SERIES = ("price", "cap", "carbon")

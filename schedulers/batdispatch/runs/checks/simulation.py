@@ -14,8 +14,8 @@ from batdispatch.core.errors import BatdispatchError
 from batdispatch.inputs.files import content_digest
 from batdispatch.results.decisions import PLANS, TIMES
 from batdispatch.results.origins import Origins
-from batdispatch.results.run_files import NAMES, RECORDING
-from batdispatch.runs.checks.lines import KIND, find, first_difference, lines_of, moments_in
+from batdispatch.results.run_files import NAMES, RECORDING, find
+from batdispatch.runs.checks.lines import KIND, first_difference, lines_of, moments_in
 from batdispatch.runs.checks.rerun import conclude, differences, other_reasons, why_doubtful
 from batdispatch.runs.checks.settings import spec_of
 from batdispatch.runs.run import InputFiles, execute
