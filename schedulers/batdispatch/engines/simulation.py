@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,15 +71,3 @@ class Refusal(BatdispatchError):
 
 #: Takes the messages of a simulation with their answers.
 Record = Callable[[Iterator[tuple[Message, Reply]]], None]
-
-
-class Engine(Protocol):
-    """An engine beside the embedded one simulates a task into a folder; on any failure it leaves no file there."""
-
-    def simulate(self, task: Task, out: Path, progress: Callable[[int], None] | None, record: Record | None) -> Outcome:
-        """Simulate, call `progress` with the number of jobs that have ended, and hand the exchange on to `record`.
-
-        Raises:
-            Refusal: this engine cannot go on.
-            ImpossibleDecision, SimulationError: the simulation failed.
-        """

@@ -20,7 +20,7 @@ from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.activities import PLATFORM_TYPES, only_computes
 from batdispatch.engines.choices import Clock, CountEnergy, Energy, UseSimGrid
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
-from batdispatch.engines.simulation import Engine, Outcome, Refusal, Task
+from batdispatch.engines.simulation import Outcome, Refusal, Task
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload
@@ -58,13 +58,9 @@ class Simulation:
         """
         self._task, self._use = task, use
         self.in_simgrid = False
-        self._compiled: Engine | None = None
         #: Why no compiled engine simulates, or None.
         self._reason = _why_not_compiled(task, use, batsim)
         if self._reason is None:
-            from batdispatch.engines.compiled import engine
-
-            self._compiled = engine
             return
         workload = task.workload.workload()
         if batsim is None:
@@ -74,16 +70,18 @@ class Simulation:
     def _leave_to_python(self, reason: str) -> None:
         if self._use == "always":
             raise InputError(reason, source="option --compiled always")
-        self._compiled, self._reason = None, reason
+        self._reason = reason
 
     def simulate(self, out: Path, progress: Progress | None, timer: PlatformTimer | None = None) -> Outcome:
-        """Simulate into a folder, with SimGrid's timer if it needs that; raises as `Engine.simulate`."""
+        """Simulate into a folder, with SimGrid's timer if it needs that; raises as `embedded.simulate` does."""
         count = self._task.workload.count
         tell = None if progress is None else (lambda done: progress(done, count))
-        if self._compiled is not None:
+        if self._reason is None:
+            from batdispatch.engines.compiled import engine
+
             try:
                 record = partial(record_exchange, out / RECORDING) if self._task.record else None
-                return self._compiled.simulate(self._task, out, tell, record)
+                return engine.simulate(self._task, out, tell, record)
             except Refusal as refusal:
                 self._leave_to_python(str(refusal))
         outcome = embedded.simulate(self._task, out, tell, timer)

@@ -32,7 +32,7 @@ VERSION = library.path().stem
 def simulate(
     task: Task, out: Path, progress: Callable[[int], None] | None = None, record: Record | None = None
 ) -> Outcome:
-    """Simulate a task for which `reasons.why_not` knows no reason, and hand its exchange on; see `Engine`."""
+    """Simulate a task for which `reasons.why_not` knows no reason, and hand its exchange on; for the rest see `run`."""
     machine, dispatcher, jobs = task.platform.machine, task.dispatcher, columns_for(task)
     assert isinstance(dispatcher, QueueDispatcher)
     assert isinstance(jobs, JobColumns)
