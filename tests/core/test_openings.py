@@ -36,8 +36,7 @@ def window(start: float, end: float, *hosts: str, name: str = "r", **more: Any) 
 
 
 def ran(result: Result) -> dict[str, tuple[float, str]]:
-    ledger = result.session.ledger
-    assert ledger is not None
+    ledger = result.ledger
     ledger.check()
     return {row.id: (row.start / 1e6, row.hosts) for row in result.rows.values() if row.state is not JobState.REJECTED}
 

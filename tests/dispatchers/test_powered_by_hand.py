@@ -139,10 +139,7 @@ def test_under_a_cap_a_job_waits_for_power_and_not_for_hosts() -> None:
             assert starts == {"1": 0.0, "2": 10.0, "3": 2.0}
     result = run("powered[cap=500]", *tasks, hosts=4)
     assert result.starts() == {"3": 2.0}
-    assert result.session.ledger is not None
-    assert result.session.ledger.rejections[0][1] == (
-        "needs 600 W with all hosts at rest, for 10 s: the cap never leaves that"
-    )
+    assert result.ledger.rejections[0][1] == ("needs 600 W with all hosts at rest, for 10 s: the cap never leaves that")
 
 
 def test_a_job_starts_only_if_the_cap_does_not_fall_before_it_ends(tmp_path: Path) -> None:

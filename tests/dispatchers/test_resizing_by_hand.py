@@ -463,8 +463,7 @@ def test_a_moldable_job_starts_on_the_largest_size_that_fits(inner: str) -> None
     assert found["b~2"] == (1.0, 21.0, "3-6")
     assert found["c"][0] == 2.0
     assert result.rows["b"].state is JobState.REJECTED
-    assert result.session.ledger is not None
-    assert result.session.ledger.roll.ended["w0!b"] is JobState.COMPLETED_SUCCESSFULLY
+    assert result.ledger.roll.ended["w0!b"] is JobState.COMPLETED_SUCCESSFULLY
     assert rows(run(8, tasks, inner))["b"] == (50.0, 60.0, "0-7")
 
 

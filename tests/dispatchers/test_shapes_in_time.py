@@ -37,15 +37,13 @@ def test_a_job_waits_for_its_shape_and_no_longer_than_its_fallback(name: str) ->
     options = {"placement": "connected"}
     waits = simulate(line(6), tasks, name, options=options)
     assert waits.starts()["pair"] == 100
-    assert waits.session.ledger is not None
-    assert not waits.session.ledger.given_up
+    assert not waits.ledger.given_up
     prefers = simulate(line(6), tasks, name, options={"placement": "connected[fallback=30]"})
     audit(line(6), tasks, prefers)
     # Nothing happens at 31 but the call that the dispatcher asked for.
     assert prefers.starts()["pair"] == 31
     assert prefers.rows["pair"].hosts == "1 3"
-    assert prefers.session.ledger is not None
-    assert prefers.session.ledger.given_up == {"connected": 1}
+    assert prefers.ledger.given_up == {"connected": 1}
     assert prefers.session.report["placement_given_up"] == {"connected": 1}
 
 

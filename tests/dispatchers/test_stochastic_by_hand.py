@@ -88,8 +88,7 @@ def test_every_attempt_belongs_to_the_job_that_was_submitted() -> None:
     """By its parent, not by its id: a job may be called as an attempt of another one might be."""
     tasks = [job("0", 1, 12.5, "empirical:4,4,4,4,4,9,20"), job("x~2", 1, 1.0, "empirical:4", 30.0)]
     result = simulate(Machine.flat(1), tasks, "stochastic-easy")
-    ledger = result.session.ledger
-    assert ledger is not None
+    ledger = result.ledger
     assert {name: ledger.root(f"w0!{name}") for name in result.rows} == {
         "0": "w0!0",
         "0~2": "w0!0",

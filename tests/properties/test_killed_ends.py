@@ -43,8 +43,7 @@ def chained_tasks(rng: np.random.Generator) -> list[Task]:
 
 def segments_that_ran(result: Result) -> dict[str, list[Row]]:
     """Return the rows of each logical job that ran."""
-    ledger = result.session.ledger
-    assert ledger is not None
+    ledger = result.ledger
     ledger.check()
     segments: dict[str, list[Row]] = {}
     for name, row in result.rows.items():
@@ -56,8 +55,7 @@ def segments_that_ran(result: Result) -> dict[str, list[Row]]:
 
 def wrong_decisions(tasks: list[Task], result: Result) -> Iterator[str]:
     """Yield each start and each rejection that how the jobs ended at last contradicts."""
-    assert result.session.ledger is not None
-    reasons = {name.removeprefix("w0!"): reason for name, reason in result.session.ledger.rejections}
+    reasons = {name.removeprefix("w0!"): reason for name, reason in result.ledger.rejections}
     segments = segments_that_ran(result)
     good = {name for name, rows in segments.items() if any(row.state.value.endswith("SUCCESSFULLY") for row in rows)}
     for task in tasks:

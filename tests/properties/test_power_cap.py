@@ -154,8 +154,7 @@ def test_a_constant_cap_is_never_exceeded(name: str, data: st.DataObject) -> Non
     result = run(name, f"cap={cap},{data.draw(sleep_options())}", machine, tasks, events=events)
     check_cap(machine, result, [0.0], [cap])
     check_all_there(tasks, result)
-    assert result.session.ledger is not None
-    result.session.ledger.check()
+    result.ledger.check()
 
 
 def run_under_series(name: str, data: st.DataObject, machine: Machine, options: str, **others: object) -> Result:
@@ -177,8 +176,7 @@ def run_under_series(name: str, data: st.DataObject, machine: Machine, options: 
         if last.state is not JobState.REJECTED and task.runtime < task.walltime:
             assert last.state is JobState.COMPLETED_SUCCESSFULLY
             assert last.end - last.start >= micro(task.runtime)
-    assert result.session.ledger is not None
-    result.session.ledger.check()
+    result.ledger.check()
     return result
 
 

@@ -16,7 +16,6 @@ def exact(
 
 def reasons(result: Result) -> dict[str, str]:
     """Return why jobs were rejected, by their ids."""
-    ledger = result.session.ledger
-    assert ledger is not None
+    ledger = result.ledger
     ledger.check()
     return {name.removeprefix("w0!"): reason for name, reason in ledger.rejections}

@@ -49,8 +49,7 @@ def reserved(limit: float) -> int:
 
 def attempts_of(result: Result) -> dict[str, list[Row]]:
     """The rows of each submitted job, in order of attempts, by the parents that the ledger knows."""
-    ledger = result.session.ledger
-    assert ledger is not None
+    ledger = result.ledger
     found: dict[str, list[tuple[int, Row]]] = {}
     for row in result.rows.values():
         name, before = f"w0!{row.id}", 0

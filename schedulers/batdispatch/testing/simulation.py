@@ -17,6 +17,7 @@ from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line import events as e
 from batdispatch.core.line.dispatcher import Dispatcher, create
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.session import DecisionTime, Session
 from batdispatch.core.machine.machine import Machine
@@ -110,6 +111,12 @@ class Result(NamedTuple):
     #: Name -> content of the files that must not differ between equal runs.
     files: dict[str, bytes]
     exchanges: list[tuple[Message, Reply]]
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger as the simulation left it."""
+        assert self.session.ledger is not None, "it has begun"
+        return self.session.ledger
 
     def starts(self) -> dict[str, float]:
         """Return the start of every job that ran, in seconds."""

@@ -71,8 +71,7 @@ def test_valid_complete_and_repeatable(name: str, data: st.DataObject) -> None:
     }[kind]
     result = simulate(machine, tasks, name, options=options, **arguments)
     audit(machine, tasks, result)
-    assert result.session.ledger is not None
-    result.session.ledger.check()
+    result.ledger.check()
     again = simulate(machine, tasks, name, options=options, **arguments)
     assert again.files == result.files
     assert [reply for _, reply in again.exchanges] == [reply for _, reply in result.exchanges]

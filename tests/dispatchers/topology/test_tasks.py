@@ -26,8 +26,7 @@ def test_a_gpu_first_gets_the_data_and_then_computes(name: str, options: dict[st
     tasks = [task("A", None, 3.0, reads=["x", "y"], writes=["y", "z"])]
     result = simulate(node(1, 1, latency=0.25), tasks, name, options=options)
     assert spans(result, tasks) == {"A": (0.0, 5.5, "1", SUCCESS)}
-    assert result.session.ledger is not None
-    assert result.session.ledger.parents == {"w0!A~gpu": "w0!A"}
+    assert result.ledger.parents == {"w0!A~gpu": "w0!A"}
     report = result.session.report
     assert (report["bytes_moved"], report["transfers"], report["tasks"]) == (2 * MEGA, 2, {"gpu": 1})
     assert report["task_seconds"] == 5.5
@@ -119,10 +118,7 @@ def test_who_waits_for_a_failed_task_is_rejected_and_the_rest_goes_on(name: str,
 def test_a_task_that_no_class_can_run_is_rejected_with_the_reason(name: str, options: dict[str, Any]) -> None:
     result = simulate(node(1, 0), [task("A", None, 1.0), task("B", 1.0, None)], name, options=options)
     assert result.rows["A"].state is JobState.REJECTED
-    assert result.session.ledger is not None
-    assert result.session.ledger.rejections == [
-        ("w0!A", "has no run time on a class of the machine's hosts, only on gpu")
-    ]
+    assert result.ledger.rejections == [("w0!A", "has no run time on a class of the machine's hosts, only on gpu")]
 
 
 @every
