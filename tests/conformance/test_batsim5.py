@@ -20,6 +20,7 @@ from batdispatch.results.frame import read_jobs
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from scripted import Scripted
+from simulating import start_all
 from with_simgrid import needs_simgrid
 
 RECORDINGS = Path(__file__).parent / "recordings" / "batsim5"
@@ -117,10 +118,7 @@ class Registering(Dispatcher):
         if not self.done:
             self.done = True
             ledger.register_profile("mine", "p", {"type": "delay", "delay": 5.0})
-        for job in list(ledger.queue.values()):
-            place = ledger.place(job)
-            if place is not None:
-                ledger.start(job, place)
+        start_all(ledger)
 
 
 @pytest.mark.parametrize("name", NAMES)

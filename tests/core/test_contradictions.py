@@ -15,6 +15,7 @@ from batdispatch.core.line.ledger import EARLY, Ledger
 from batdispatch.core.line.messages import Message
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Host, Machine
+from simulating import start_all
 from strategies import make_job
 
 A = Allocation.parse
@@ -41,10 +42,7 @@ class Starts(Dispatcher):
         self.heard.append(event)
 
     def decide(self, ledger: Ledger) -> None:
-        for job in list(ledger.queue.values()):
-            place = ledger.place(job)
-            if place is not None:
-                ledger.start(job, place)
+        start_all(ledger)
         if self.then is not None:
             then, self.then = self.then, None
             then(ledger)

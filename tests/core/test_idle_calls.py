@@ -8,7 +8,7 @@ from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.idle_calls import MOST, WITHIN
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
-from simulating import Task, simulate
+from simulating import Task, simulate, start_all
 
 
 class Polling(Dispatcher):
@@ -18,10 +18,7 @@ class Polling(Dispatcher):
     calls = 0
 
     def decide(self, ledger: Ledger) -> None:
-        for job in list(ledger.queue.values()):
-            place = ledger.place(job)
-            if place is not None:
-                ledger.start(job, place)
+        start_all(ledger)
         if ledger.running or ledger.queue:
             self.calls += 1
             ledger.wake_at(ledger.now + self.every)

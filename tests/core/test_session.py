@@ -15,6 +15,7 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.messages import Message
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Machine
+from simulating import start_all
 
 
 class Scripted(Dispatcher):
@@ -51,10 +52,7 @@ class Greedy(Dispatcher):
     """Starts whatever fits in order of arrival."""
 
     def decide(self, ledger: Ledger) -> None:
-        for job in list(ledger.queue.values()):
-            place = ledger.place(job)
-            if place is not None:
-                ledger.start(job, place)
+        start_all(ledger)
 
 
 def nothing(ledger: Ledger) -> None:
@@ -75,10 +73,6 @@ def completed(time: float, name: str) -> e.JobCompleted:
 
 def say(session: Session, now: float, *events: e.Event) -> Sequence[d.Decision]:
     return session.handle(Message(now, list(events))).decisions
-
-
-def start_all(ledger: Ledger) -> None:
-    Greedy().decide(ledger)
 
 
 def test_a_dispatcher_hears_everything_before_it_decides_once() -> None:

@@ -49,8 +49,7 @@ def test_a_job_gets_hosts_of_its_partition_only(dispatcher: str) -> None:
 
 
 def reason(site: Machine, task: Task) -> str:
-    ledger = simulate(site, [task], "fcfs").session.ledger
-    assert ledger is not None
+    ledger = simulate(site, [task], "fcfs").ledger
     return ledger.rejections[0][1] if ledger.rejections else ""
 
 

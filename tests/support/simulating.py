@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.testing.simulation import Result, Row, Task, audit, check_absences, micro, simulate
 
-__all__ = ["Result", "Row", "Task", "audit", "check_absences", "exact", "micro", "reasons", "simulate"]
+__all__ = ["Result", "Row", "Task", "audit", "check_absences", "exact", "micro", "reasons", "simulate", "start_all"]
 
 
 def exact(
@@ -19,3 +20,11 @@ def reasons(result: Result) -> dict[str, str]:
     ledger = result.ledger
     ledger.check()
     return {name.removeprefix("w0!"): reason for name, reason in ledger.rejections}
+
+
+def start_all(ledger: Ledger) -> None:
+    """Start each waiting job that fits, in order of arrival."""
+    for job in list(ledger.queue.values()):
+        place = ledger.place(job)
+        if place is not None:
+            ledger.start(job, place)
