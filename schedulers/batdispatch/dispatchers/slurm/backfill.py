@@ -83,6 +83,8 @@ class SlurmBackfill(PlanningQueue):
             raise InputError("jobs are suspended for partitions only: preempt_mode=suspend needs preempt=partition")
         # What the session and layers ask of a class.
         self.registers_jobs = self.preempts = self.options.preempt != "none"  # type: ignore[misc]
+        #: Kernels, which preempt nobody, ask for a report without a beginning.
+        self._preemption: Preemption | None = None
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
@@ -97,7 +99,6 @@ class SlurmBackfill(PlanningQueue):
         #: Jobs for whose successors hosts were held when it decided last.
         self._holders: frozenset[str] = frozenset()
         self.passes = self.backfilled = 0
-        self._preemption: Preemption | None = None
         if options.preempt != "none":
             by, mode = options.preempt, options.preempt_mode
             self._preemption = Preemption(ledger, by, mode, self.choose, self._partitions)
