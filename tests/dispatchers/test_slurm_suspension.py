@@ -126,6 +126,17 @@ def test_nodes_of_who_has_already_stopped_wait_for_the_others(acknowledged: bool
     assert times(run(*tasks, engine=engine)) == expected
 
 
+@pytest.mark.parametrize("units", [2, 3])
+def test_a_job_of_a_pass_has_no_nodes_of_who_is_suspended_in_its_own_tier(units: int) -> None:
+    """n1 is idle, but middle keeps it. first, which needs all nodes, holds up the main loop."""
+    tasks = [task("middle", 0, 2, 100, "b"), task("low", 0, 2, 100), task("high", 10, 1, 100, "c", node_list=["n0"])]
+    tasks += [task("first", 12, 4, 10, "b"), task("short", 13, units, 5, "b")]
+    rows = run(*tasks).rows
+    assert ("low~1" in rows and rows["low"].end == 13_000_000) == (units == 2)
+    assert units == 3 or (rows["short"].start == 13_000_000 and set(rows["short"].units) == {2, 3})
+    assert units == 2 or rows["short"].start > rows["high"].end
+
+
 def test_who_is_kept_back_by_a_reservation_goes_on_after_it() -> None:
     window = Window(name="w", start=50, end=200, hosts=["n0"], accounts=["course"])
     tasks = [task("a", 0, 2, 40, walltime=45), task("c", 10, 4, 20, "b"), task("d", 30, 4, 19, "b", walltime=20)]

@@ -191,6 +191,7 @@ class Preemption:
         """Suspend jobs so that a waiting one starts on hosts of a mask in the same moment; return whether it will."""
         if job.id in self._promised:
             return True
+        hosts &= self.suspension.open_to(job)
         place, stays = self._place_among(job, hosts, self._candidates(job, suspended=True))
         if place is not None and self.suspension.may_stop(stays):
             before = [stay.job.id for stay in stays]
