@@ -172,7 +172,7 @@ def _winner(runs: Sequence[Run]) -> str:
         )
     alone = "" if has_simple(run.label for run in runs) else f" {_ALONE}"
     text += _refusals(best, against)
-    longest = [f"{text} {_price(runs, best, against, most)}{alone}" for most in (3, 2, 1)]
+    longest = [f"{text} {_price(runs, best, against, most)}{last}" for last in (alone, "") for most in (3, 2, 1)]
     return next((one for one in longest if len(f"{one} {_ELSEWHERE}".split()) <= _MOST_WORDS), longest[-1])
 
 
