@@ -560,3 +560,31 @@ def test_a_batsim_that_read_another_machine_is_refused(
     assert ran.status == 2, ran.output
     assert f"{FOUR}: has 4 compute hosts, Batsim says 3" in ran.output
     assert "Traceback" not in ran.output
+
+
+@pytest.mark.usefixtures("worker_threads")
+@pytest.mark.parametrize(("engine", "option"), [("batsim4", "-E"), ("batsim5", "--energy-host")])
+def test_a_campaign_with_energy_has_its_metrics_and_passes_the_check(
+    engine: str, option: str, batsim: Path, tmp_path: Path
+) -> None:
+    """The stand-in of Batsim 5 writes its sums as schedule.json, as Batsim 5 does."""
+    watts = RECORDINGS / "energy" / "platforms" / "homo8.xml"
+    (tmp_path / "c.yaml").write_text(
+        f"""
+name: c
+platforms: {{p: {watts}}}
+workloads: {{w: {DELAYS}}}
+dispatchers: [easy, "powered[sleep=idle,after=1]", "powered[cap=1000]"]
+settings: {{engine: {engine}, batsim-option: {option}}}
+"""
+    )
+    ran = call("campaign", tmp_path / "c.yaml", "--out", tmp_path / "out")
+    assert ran.status == 0, ran.output
+    runs = [path.parent for path in (tmp_path / "out").rglob("result.json")]
+    assert len(runs) == 3
+    for folder in runs:
+        found = json.loads((folder / "result.json").read_text())["metrics"]
+        assert found["energy"] > 0
+        parts = [found[f"energy_{part}"] for part in ("of_jobs", "idle", "switching", "asleep")]
+        assert sum(parts) == pytest.approx(found["energy"])
+        assert [str(violation) for violation in Auditor().run(folder).kept] == []

@@ -252,6 +252,8 @@ def main(major: int) -> None:
     import tempfile
     from xml.etree import ElementTree
 
+    from msgspec.structs import replace
+
     from batdispatch.batsim import protocol
     from batdispatch.engines.embedded import EmbeddedEngine
     from batdispatch.engines.outputs import Outputs
@@ -296,12 +298,16 @@ def main(major: int) -> None:
                 acknowledge_dynamic_jobs=asked.acknowledge_dynamic_jobs,
                 compute_sharing=True,
             )
+        # What hosts burn is simulated where they state it; jobs only wait there.
+        states_watts = all("wattage_per_state" in host.properties for host in site.machine.hosts)
+        burns = states_watts and (given.energy if major == 4 else given.energy_host)
+        options = replace(options, energy="batsim" if burns else None, turns_hosts=major == 5 and burns)
         made = Path(scratch) / "made"
         outputs = Outputs(made, site.machine.size)
         events = external_events(major, given.events, len(site.machine.hosts), Path(scratch))
-        EmbeddedEngine(site.machine, jobs, outputs, options=options, external_events=events, timer=Activities()).run(
-            Misbehaving(NoisyClock(peer) if major == 5 else peer, how, major, jobs, site.machine)
-        )
+        EmbeddedEngine(
+            site.machine, jobs, outputs, options=options, external_events=events, timer=None if burns else Activities()
+        ).run(Misbehaving(NoisyClock(peer) if major == 5 else peer, how, major, jobs, site.machine))
         if how != "silent":
             write_outputs(major, given.export, made)
     sys.exit(4 if how == "late" else 0)

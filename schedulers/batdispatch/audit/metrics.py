@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from batdispatch.audit.case import Case
 from batdispatch.audit.findings import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME, part
 from batdispatch.audit.hosts import Floats
-from batdispatch.audit.power_states import given_series, joules_by_state, options_of_powered
+from batdispatch.audit.power_states import given_series, joules_by_state, options_of_powered, sums_of
 from batdispatch.audit.request import holdings
 
 Value = float | int | None
@@ -98,11 +98,11 @@ def metrics_of(case: Case) -> dict[str, Value]:
 
 def _power(case: Case, window: float) -> dict[str, Value]:
     """Return what consumed_energy.csv, schedule.csv and the rows say of power; nothing without these files."""
-    files = [case.folder / name for name in ("consumed_energy.csv", "schedule.csv")]
-    if not all(path.is_file() for path in files):
+    path, sums = case.folder / "consumed_energy.csv", sums_of(case)
+    if not path.is_file() or not sums:
         return {}
-    with files[0].open(newline="") as one, files[1].open(newline="") as other:
-        rows, [sums] = list(csv.DictReader(one)), list(csv.DictReader(other))
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
     # From the joules, as the metric: of a short time, these tell the watts with fewer digits than the column of watts.
     moments = {float(row["time"]): float(row["energy"]) for row in rows}.items()
     mean = sorted(((last - first) / (end - begin), end - begin) for (begin, first), (end, last) in pairwise(moments))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,16 @@ from batdispatch.audit.series import steps_of
 
 #: Share of a time by which Batsim's print, which has six digits, may miss it.
 _PRINT = 1e-5
+
+
+def sums_of(case: Case) -> Mapping[str, Any]:
+    """Return the sums in schedule.csv or, of Batsim 5, schedule.json; nothing without these files."""
+    table, other = case.folder / "schedule.csv", case.folder / "schedule.json"
+    if table.is_file():
+        with table.open(newline="") as file:
+            [sums] = list(csv.DictReader(file))
+        return sums
+    return dict(json.loads(other.read_bytes())) if other.is_file() else {}
 
 
 def joules_by_state(case: Case) -> dict[str, float]:

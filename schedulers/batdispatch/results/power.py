@@ -39,9 +39,12 @@ class RunPower:
         """
         self._sums: Mapping[str, Any] = {}
         self._series, self._split = series_of(said, machine), None
-        if folder is None or not (folder / FILE).is_file() or not (folder / "schedule.csv").is_file():
+        # Batsim 5 writes schedule.json.
+        names = ("schedule.csv", "schedule.json")
+        sums = next((folder / name for name in names if (folder / name).is_file()), None) if folder else None
+        if folder is None or sums is None or not (folder / FILE).is_file():
             return
-        self._sums = read_schedule(folder / "schedule.csv")
+        self._sums = read_schedule(sums)
         self._rows = read_joules(folder / FILE)
         self._split = None if machine is None else split_of(folder, machine)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from batdispatch.audit.case import Case, Faults, rule
 from batdispatch.audit.findings import Fault, part
-from batdispatch.audit.power_states import PowerCourse, changes, given_series, options_of_powered
+from batdispatch.audit.power_states import PowerCourse, changes, given_series, options_of_powered, sums_of
 
 #: Share of a time by which Batsim's print, which has six digits, may miss it.
 _PRINT = 1e-5
@@ -92,7 +92,7 @@ def watts(case: Case) -> Faults:
             yield Fault(f"consumed_energy is {rows.energy[row]:g} J, its hosts burn {expected:g} J in this time", row)
     begin, end = float(rows.submission.min()), float(rows.left[ran].max())
     burnt, slack = np.array([course.burnt(begin, end) for course in courses]).sum(axis=0).tolist()
-    total = _total(case.folder / "schedule.csv")
+    total = float(sums_of(case).get("consumed_joules", np.nan))
     if abs(total - burnt) > slack + _JOULES + 1e-6 * burnt:
         yield Fault(f"schedule.csv: consumed_joules is {total:g}, the hosts burn {burnt:g} J in their power states")
 
@@ -101,12 +101,6 @@ def _only_waits(case: Case, row: int) -> bool:
     job = case.jobs[row]
     profile = None if job is None else case.workload.profiles.get(job.profile)
     return profile is not None and profile.get("type") == "delay"
-
-
-def _total(path: Path) -> float:
-    with path.open(newline="") as file:
-        [sums] = list(csv.DictReader(file))
-    return float(sums["consumed_joules"])
 
 
 @rule("rows", "result", name="power cap")
