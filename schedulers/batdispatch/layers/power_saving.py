@@ -81,7 +81,7 @@ class PowerSavingOptions(Options, frozen=True, kw_only=True):
         from starting, it starts with its hosts in a slower power state, and its walltime becomes longer by as much.
     price: Keep jobs back by this series of what a kilowatt-hour costs, in money, carbon or water (`FILE` or
         `FILE:COLUMN`). `none` (the default): there is no price.
-    carbon: Tell what all energy emits by this series of carbon per kilowatt-hour (`FILE` or `FILE:COLUMN`). Nothing is
+    carbon: Count what all energy emits by this series of carbon per kilowatt-hour (`FILE` or `FILE:COLUMN`). Nothing is
         decided by it. `none` (the default): it is not told.
     start: Keep jobs back by this rule (`batdispatch list starts`). It needs a price.
     slack: Keep a job back for at most this many seconds, or as many as the field of this name says.
