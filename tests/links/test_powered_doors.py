@@ -9,6 +9,7 @@ import pytest
 
 from batdispatch.batsim import protocol
 from batdispatch.core.line import decisions as d
+from batdispatch.layers.power_cap import PowerCap
 from batdispatch.links.replay import read_exchanges, told_by
 from command_line import call
 
@@ -97,3 +98,20 @@ def test_behind_a_socket_jobs_are_slowed_down_as_in_process(
     switched = exchanged(version, SLOW, inputs, decide, tmp_path)
     assert len(switched) > 4
     assert set(switched) == {False}
+
+
+@pytest.mark.parametrize("version", ["4", "5"])
+def test_behind_a_socket_sleeping_hosts_lend_as_in_process(
+    version: str,
+    site: Callable[..., tuple[Path, Path]],
+    decide: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Eight hosts burn 240 W idle; awake, each job burns 70 W more on each of its hosts."""
+    to_lend, lent = PowerCap.to_lend, list[int]()
+    monkeypatch.setattr(PowerCap, "to_lend", lambda *given: lent.append(to_lend(*given)) or lent[-1])
+    inputs = site("batsim-homogeneous", {"type": "delay", "delay": 1})
+    switched = exchanged(version, "powered[dispatcher=easy,sleep=idle,after=5,cap=1850]", inputs, decide, tmp_path)
+    assert any(lent)
+    assert set(switched) == ({True} if version == "5" else {False})
