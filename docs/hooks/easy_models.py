@@ -63,11 +63,11 @@ class World:
 
     def shadow(self, index: int) -> tuple[int, list[int]]:
         """When a waiting job fits by the requested ends, and the hosts that are free then."""
-        free = self.free
-        for end, other in sorted((self.requested_end(one), one) for one in self.running):
-            free = sorted([*free, *self.running[other]])
+        for shadow in sorted({self.requested_end(one) for one in self.running}):
+            ended = [one for one in self.running if self.requested_end(one) <= shadow]
+            free = sorted([*self.free, *(host for one in ended for host in self.running[one])])
             if len(free) >= self.jobs[index].units:
-                return end, free
+                return shadow, free
         raise AssertionError("no job asks for more than the machine")
 
     def start_in_order(self) -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from batdispatch.core.machine.machine import Machine
@@ -58,6 +58,7 @@ def modelled(hooks: Any, asked: list[tuple[int, int, int, int]], model: Any) -> 
 
 
 @given(asked=jobs())
+@example([(0, 1, 1, 1), (0, 1, 1, 1), (0, 3, 1, 1), (0, 1, 1, 2)])  # two jobs end at the shadow time
 def test_particular_hosts_are_promised_as_our_option_does(hooks: Any, asked: list[tuple[int, int, int, int]]) -> None:
     """And what the option gives is what batsched's easy_bf was recorded to do (tests/conformance)."""
     world = modelled(hooks, asked, hooks.models.on_hosts)
