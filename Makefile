@@ -52,8 +52,9 @@ demo: setup
 reproduce: setup
 	@$(BIN)/python -m expe --quick --out $(REPRODUCED) $(REPRODUCE_ARGS)
 
+# One worker more than there are processors: tests that wait for another process leave theirs idle.
 test: setup
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(($$(nproc) + 1)) --dist worksteal $(PYTEST_ARGS)
 
 lint: setup
 	@$(BIN)/ruff check .
