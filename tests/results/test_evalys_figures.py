@@ -1,5 +1,6 @@
 """Figures by evalys, as files; and which of evalys' numbers are right."""
 
+import json
 import shutil
 import warnings
 from pathlib import Path
@@ -23,12 +24,21 @@ EXAMPLES = Path(__file__).parents[2] / "schedulers" / "batdispatch" / "examples"
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("runs") / "easy"
-    execute(
-        RunSpec(platform=str(EXAMPLES / "flat64.xml"), workload=str(EXAMPLES / "demo64.json"), dispatcher="easy"),
-        folder,
-    )
-    return read_run(folder)
+    return run_of(EXAMPLES / "demo64.json", tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of few jobs: evalys draws one rectangle after the other."""
+    folder = tmp_path_factory.mktemp("runs")
+    workload = json.loads((EXAMPLES / "demo64.json").read_text())
+    (folder / "short.json").write_text(json.dumps({**workload, "jobs": workload["jobs"][:60]}))
+    return run_of(folder / "short.json", folder)
+
+
+def run_of(workload: Path, folder: Path) -> Run:
+    execute(RunSpec(platform=str(EXAMPLES / "flat64.xml"), workload=str(workload), dispatcher="easy"), folder / "easy")
+    return read_run(folder / "easy")
 
 
 def free_hosts(run: Run, time: float) -> int:
@@ -98,8 +108,10 @@ def test_figures_of_more_jobs_than_evalys_draws_are_left_out(
 
 
 @needs_browser
-def test_a_page_shows_the_figures_and_says_what_not_to_trust_and_a_report_links_to_it(run: Run, tmp_path: Path) -> None:
-    runs = [shutil.copytree(run.folder, tmp_path / name) for name in ("one", "two")]
+def test_a_page_shows_the_figures_and_says_what_not_to_trust_and_a_report_links_to_it(
+    short: Run, tmp_path: Path
+) -> None:
+    runs = [shutil.copytree(short.folder, tmp_path / name) for name in ("one", "two")]
     report = CliRunner().invoke(cli, ["report", *map(str, runs), "-o", str(tmp_path / "report.html")]).output.strip()
     assert f"-o {tmp_path / 'evalys'}" in Path(report).read_text()
     paths = evalys_figures.write_figures(read_runs(runs), tmp_path / "evalys")
@@ -118,14 +130,14 @@ def test_a_page_shows_the_figures_and_says_what_not_to_trust_and_a_report_links_
         assert shown.locator("h1").inner_text() == "Figures by evalys"
 
 
-def test_hosts_that_sleep_are_drawn_if_they_do(run: Run, tmp_path: Path) -> None:
+def test_hosts_that_sleep_are_drawn_if_they_do(short: Run, tmp_path: Path) -> None:
     path = tmp_path / "pstate_changes.csv"
     assert evalys_figures.asleep_states(path) == set()
     path.write_text("time,machine_id,new_pstate\n0,0-63,0\n")
     assert evalys_figures.asleep_states(path) == set()
     path.write_text("time,machine_id,new_pstate\n0,0-63,0\n5,3-5,-2\n6,4,13\n7,3 5,12\n8,4,-1\n9,4,0\n")
     assert evalys_figures.asleep_states(path) == {12, 13}
-    folder = shutil.copytree(run.folder, tmp_path / "easy")
+    folder = shutil.copytree(short.folder, tmp_path / "easy")
     slept = read_run(folder)
     shutil.copy(path, folder / path.name)
     assert tmp_path / "out" / "easy-power.svg" in evalys_figures.write_figures([slept], tmp_path / "out")
