@@ -1,12 +1,11 @@
 """Slurm's preemption: who gives way to whom by hand, and that nothing is lost on random machines."""
 
-import os
 from collections import defaultdict
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
@@ -15,12 +14,8 @@ from batdispatch.core.line.dispatcher import create
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.site import Partition, Qos, QueuesProperty, Window
 from simulating import Result, Row, Task, simulate
+from strategies import SLURM_LOOPS
 
-SEVERAL = settings(
-    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "60")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
 AT_ONCE = {"tick": "0", "batch_delay": "0", "resolution": "0", "end_window": "0", "requeue_delay": "0"}
 LOW = Partition(name="low", hosts=["n[0-3]"], default=True)
 HIGH = Partition(name="high", hosts=["n[1-3]"], tier=5)
@@ -216,18 +211,13 @@ JOBS = st.lists(
 )
 OPTIONS = st.fixed_dictionaries(
     {
+        **SLURM_LOOPS,
         "preempt_mode": st.sampled_from(["cancel", "requeue"]),
-        "interval": st.sampled_from(["0", "10", "30"]),
-        "tick": st.sampled_from(["0", "1"]),
         "requeue_delay": st.sampled_from(["0", "7", "121"]),
-        "ordering": st.sampled_from(["basic", "sjf", "multifactor[size=100,age=1000]"]),
-        "depth": st.sampled_from(["1", "3", "100"]),
-        "reservations": st.sampled_from(["0", "1"]),
     }
 )
 
 
-@SEVERAL
 @given(
     jobs=JOBS,
     options=OPTIONS,

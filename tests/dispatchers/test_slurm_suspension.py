@@ -1,7 +1,6 @@
 """Slurm's suspension: who goes on when, by hand, and that no work is lost or done twice on random machines."""
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import doors
@@ -27,12 +26,8 @@ from batdispatch.results.lineage import read_lineage
 from checked import checked
 from simulating import Result, Row, Task, simulate
 from sites import delays, platform_of, simulated
+from strategies import SLURM_LOOPS
 
-SEVERAL = settings(
-    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "60")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
 AT_ONCE = {"tick": "0", "batch_delay": "0", "resolution": "0", "end_window": "0", "interval": "0"}
 SUSPEND = {"preempt": "partition", "preempt_mode": "suspend"}
 PARTITIONS = [Partition(name=name, hosts=["n[0-3]"], tier=tier) for tier, name in enumerate("abc", 1)]
@@ -230,18 +225,9 @@ JOBS = st.lists(
     min_size=1,
     max_size=14,
 )
-OPTIONS = st.fixed_dictionaries(
-    {
-        "interval": st.sampled_from(["0", "10", "30"]),
-        "tick": st.sampled_from(["0", "1"]),
-        "ordering": st.sampled_from(["basic", "sjf", "multifactor[size=100,age=1000]"]),
-        "depth": st.sampled_from(["1", "3", "100"]),
-        "reservations": st.sampled_from(["0", "1"]),
-    }
-)
+OPTIONS = st.fixed_dictionaries(SLURM_LOOPS)
 
 
-@SEVERAL
 @given(
     jobs=JOBS,
     options=OPTIONS,

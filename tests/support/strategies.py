@@ -149,3 +149,13 @@ def absences(draw: st.DrawFn, machine: Machine) -> list[e.Event]:
         if draw(st.booleans()):
             found.append(e.MachinesAvailable(begin + draw(st.integers(0, 100)) / 10, hosts))
     return [*found, e.MachinesAvailable(30.0, Allocation((1 << len(machine.hosts)) - 1))] if found else []
+
+
+#: Options of slurm-backfill's two loops, with values that matter within some 100 s.
+SLURM_LOOPS = {
+    "interval": st.sampled_from(["0", "10", "30"]),
+    "tick": st.sampled_from(["0", "1"]),
+    "ordering": st.sampled_from(["basic", "sjf", "multifactor[size=100,age=1000]"]),
+    "depth": st.sampled_from(["1", "3", "100"]),
+    "reservations": st.sampled_from(["0", "1"]),
+}

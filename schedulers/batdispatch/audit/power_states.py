@@ -18,7 +18,7 @@ from batdispatch.audit.hosts import read_host_sets
 from batdispatch.audit.series import steps_of
 
 #: Share of a time by which Batsim's print, which has six digits, may miss it.
-_PRINT = 1e-5
+PRINT = 1e-5
 
 
 def sums_of(case: Case) -> Mapping[str, Any]:
@@ -97,7 +97,7 @@ class PowerCourse:
 
     def change(self, time: float, state: int) -> None:
         """Take up a row about this host."""
-        slack = _PRINT * time + 2e-3
+        slack = PRINT * time + 2e-3
         if state >= 0:
             if self._switches and state in self._sleeps:
                 # The way down is known by where it leads.

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from batdispatch.audit.case import Case, Faults, rule
 from batdispatch.audit.findings import Fault, part
-from batdispatch.audit.power_states import PowerCourse, changes, given_series, options_of_powered, sums_of
+from batdispatch.audit.power_states import PRINT, PowerCourse, changes, given_series, options_of_powered, sums_of
 
-#: Share of a time by which Batsim's print, which has six digits, may miss it.
-_PRINT = 1e-5
 #: Joules by which sums of printed numbers may miss.
 _JOULES = 1e-3
 
@@ -26,7 +24,7 @@ def asleep(case: Case) -> Faults:
     hosts = rows.hosts.ordered()
     for host, begin, end in _absences(path) if path.is_file() else ():
         on_it = hosts.row[(hosts.first <= host) & (host <= hosts.last)]
-        slack = _PRINT * max(end if end < np.inf else begin, 1.0)
+        slack = PRINT * max(end if end < np.inf else begin, 1.0)
         for row in on_it[(case.started[on_it] < end - slack) & (rows.left[on_it] > begin + slack)].tolist():
             yield Fault(f"the host sleeps or switches from {begin:g} s to {end:g} s", row, host=case.machine.name(host))
 
