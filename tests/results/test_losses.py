@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from batdispatch.report import losses
-from batdispatch.report.losses import losses_of
+from batdispatch.report.losses import begin_losses
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import execute
@@ -45,7 +45,7 @@ def folders(compared: Path, tmp_path: Path) -> list[Path]:
 
 def test_shares_are_of_the_difference_between_the_means(folders: list[Path]) -> None:
     runs = read_runs(folders)
-    best, (loser,), _ = losses_of(runs, most=10_000)
+    best, (loser,), _ = begin_losses(runs, most=10_000)()
     assert (best, loser.label) == ("easy", "fcfs")
     # Every job is there, so that together they make up the difference, and more where the others fared better.
     assert loser.share == pytest.approx(sum(loss.share for loss in loser.losses))
@@ -55,12 +55,12 @@ def test_shares_are_of_the_difference_between_the_means(folders: list[Path]) -> 
         runs[0].metrics["mean_bounded_slowdown"] or 0
     )
     assert float(loser.difference.replace(",", "")) == pytest.approx(difference, rel=0.01)
-    _, (few,), _ = losses_of(runs, most=3)
+    _, (few,), _ = begin_losses(runs, most=3)()
     assert few.losses == loser.losses[:3]
 
 
 def test_the_page_gives_the_reason_of_each(folders: list[Path], page: str) -> None:
-    _, (loser,), _ = losses_of(read_runs(folders))
+    _, (loser,), _ = begin_losses(read_runs(folders))()
     assert '<section id="losses"' in page
     assert '<a href="#losses">' in page
     for loss in loser.losses:
@@ -85,7 +85,7 @@ def test_a_damaged_recording_costs_only_the_reasons(folders: list[Path]) -> None
     recording = folders[1] / "decisions.jsonl"
     recording.write_bytes(recording.read_bytes()[:5000])
     seal(folders[1])
-    _, (loser,), _ = losses_of(read_runs(folders))
+    _, (loser,), _ = begin_losses(read_runs(folders))()
     assert not loser.losses
     assert "cannot be followed" in loser.note
     assert "cannot be followed" in render(read_runs(folders))
@@ -94,7 +94,7 @@ def test_a_damaged_recording_costs_only_the_reasons(folders: list[Path]) -> None
 def test_the_recording_of_another_run_is_noticed(folders: list[Path]) -> None:
     shutil.copy(folders[0] / "decisions.jsonl", folders[1])
     seal(folders[1])
-    _, (loser,), _ = losses_of(read_runs(folders))
+    _, (loser,), _ = begin_losses(read_runs(folders))()
     assert loser.note == "Its recorded decisions are not those of its jobs file."
 
 

@@ -12,7 +12,7 @@ from batdispatch.explain.records import Explanation
 from batdispatch.explain.run_parts import placement_of
 from batdispatch.explain.wait_causes import explain
 from batdispatch.explain.words import in_words, sentence
-from batdispatch.report.losses import losses_of
+from batdispatch.report.losses import begin_losses
 from batdispatch.results.runs import Result, read_runs
 from recording import record
 from simulating import Task, exact, simulate
@@ -132,7 +132,7 @@ def test_the_command_and_the_report_ask_the_placement_of_the_run(
     status, out, _ = call("explain-wait", folder, "E")
     assert status == 0
     assert "there was room for 4 units, but no contiguous room: placement contiguous found no place" in out
-    best, (loser,), _ = losses_of(read_runs([folder, run("free", "easy")]))
+    best, (loser,), _ = begin_losses(read_runs([folder, run("free", "easy")]))()
     assert (best, loser.label) == ("free", "contiguous")
     (loss,) = loser.losses
     assert "placement contiguous found no place" in loss.why

@@ -44,7 +44,7 @@ def test_one_command_compares_the_families_on_slices(folder: Path) -> None:
     out = folder / "out"
     lines = done.stdout.splitlines()
     assert lines[-1] == str(out / "report" / "index.html")
-    assert any(line.startswith("- For the lowest mean waiting time") for line in lines)
+    assert any(line.startswith("- For the lowest mean wait") for line in lines)
     refused = [line for line in lines if line.startswith("Not compared, ")]
     assert [line.split(":")[0] for line in refused] == [
         "Not compared, nodes that are near",

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from batdispatch.cli.groups import Choice, Command, option
-from batdispatch.cli.logs import log_options, refuse_log_options
+from batdispatch.cli.logs import log_options, machine_of, refuse_log_options
 from batdispatch.cli.messages import conclude, quiet_option, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, output_option
 from batdispatch.cli.progress import ProgressDisplay
-from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogMachine, LogReading
 
@@ -74,7 +73,6 @@ def command(
       batdispatch convert eurora_historical.tar.xz -o eurora.json --platform eurora.xml
       batdispatch convert kth.json --to batsim5 -o kth5.json
     """
-    from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads.importers import is_workload
     from batdispatch.runs.inputs import read_log_as, warn_of_overruns
 
@@ -82,9 +80,7 @@ def command(
     if target is not None and reading.kind is None and is_workload(Path(log)):
         _translate(log, output, version, as_json)
         return
-    if on.platform is None and on.master_host is not None:
-        raise InputError("needs --platform", source="option --master-host")
-    machine = None if on.platform is None else read_platform(on.platform, master=on.master_host).machine
+    machine = machine_of(on)
     with ProgressDisplay() as following:
         imported = read_log_as(log, reading, machine=machine, follow=following.tell)
     workload, report, _ = imported

@@ -11,9 +11,11 @@ import click
 from batdispatch.cli.groups import option
 from batdispatch.cli.messages import show
 from batdispatch.cli.options import options, refuse
-from batdispatch.inputs.log_options import ONLY_LOGS, LogReading
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.log_options import ONLY_LOGS, LogMachine, LogReading
 
 if TYPE_CHECKING:
+    from batdispatch.core.machine.machine import Machine
     from batdispatch.inputs.workloads import Workload
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,6 +47,21 @@ def read_source(log: Path, *, quiet: bool) -> tuple[Workload, dict[str, Any]]:
     if not quiet:
         show(report.as_text())
     return workload, {"imported": report.as_dict()}
+
+
+def machine_of(on: LogMachine) -> Machine | None:
+    """Return the machine beside a log, None without a platform.
+
+    Raises:
+        InputError: the platform is wrong, or there is a master host without a platform.
+    """
+    from batdispatch.inputs.platforms import read_platform
+
+    if on.platform is not None:
+        return read_platform(on.platform, master=on.master_host).machine
+    if on.master_host is not None:
+        raise InputError("needs --platform", source="option --master-host")
+    return None
 
 
 def refuse_log_options(*more: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from batdispatch.cli.groups import Group, option
-from batdispatch.cli.logs import log_options, refuse_log_options
+from batdispatch.cli.logs import log_options, machine_of, refuse_log_options
 from batdispatch.cli.messages import is_quiet, json_text, quiet_option, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
@@ -70,14 +70,13 @@ def show(on: LogMachine, reading: LogReading, path: str, html: Path | None, as_j
     """
     from batdispatch.core import extras
     from batdispatch.inputs.files import write_whole
-    from batdispatch.inputs.platforms import read_platform
     from batdispatch.report.workload.tables import as_dict
     from batdispatch.runs.inputs import is_log, warn_of_overruns
     from batdispatch.runs.workload_traits import traits_of
 
     if html is not None:
         extras.check("report", "the page of --html")
-    machine = None if on.platform is None else read_platform(on.platform, master=on.master_host).machine
+    machine = machine_of(on)
     if not is_log(path, reading):
         refuse_log_options()
     with ProgressDisplay() as following:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.series import Series
+from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import read_all
 
 #: Largest share of a step by which another one may differ: seconds are often rounded.
@@ -102,10 +102,7 @@ def _column(header: list[str], column: str, source: str) -> int:
 
 
 def _value(text: str, line: int, source: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = number_of(text)
     if not 0 <= value <= _LARGEST:
         expected = f"a number of at least 0{f' and at most {_LARGEST:g}' if value > _LARGEST else ''}"
         expected += "" if text.strip() else ": the series has a hole"
@@ -181,10 +178,7 @@ def _form_text(form: tuple[bool, object]) -> str:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        return abs(float(text)) <= _LARGEST
-    except ValueError:
-        return False
+    return abs(number_of(text)) <= _LARGEST
 
 
 def _date(text: str) -> datetime | None:

@@ -10,6 +10,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.series import Series
+from batdispatch.core.numerals import number_of
 from batdispatch.parts.prediction import Predictions
 from batdispatch.parts.start import Flexibility, make_start
 
@@ -31,7 +32,7 @@ class CheapHours:
         """
         self._price, self._rule, self.predictions = price, make_start(rule), predictions
         seconds = number_of(slack)
-        self._slack: float | str = slack if seconds is None else seconds
+        self._slack: float | str = slack if math.isnan(seconds) else seconds
         if isinstance(self._slack, float) and not 0 <= self._slack < math.inf:
             raise InputError(
                 f"dispatcher powered: found slack={slack}, expected a number of seconds of at least 0, or the name of "
@@ -84,11 +85,3 @@ class CheapHours:
     def next_due(self) -> float:
         """Return when the next job's time has come, in s, or infinity."""
         return self._back[0][0] if self._back else math.inf
-
-
-def number_of(text: str) -> float | None:
-    """Return the number that a text is; None: it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return None

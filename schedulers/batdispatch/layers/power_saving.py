@@ -51,8 +51,9 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.machine.power import SLEEP_PROPERTY
 from batdispatch.core.machine.series import Series
+from batdispatch.core.numerals import number_of
 from batdispatch.layers.base import Layer, chain
-from batdispatch.layers.cheap_hours import CheapHours, number_of
+from batdispatch.layers.cheap_hours import CheapHours
 from batdispatch.layers.idle_times import IdleTimes
 from batdispatch.layers.power_cap import PowerCap, put
 from batdispatch.layers.resizing import Resizing
@@ -175,14 +176,15 @@ class PowerSaving(Layer):
         """Return the price and the cap, if they are given."""
         options = self.options
         watts = number_of(options.cap.removesuffix("%"))
-        if watts is not None and not 0 <= watts < math.inf:
+        is_file = math.isnan(watts) and not options.cap.endswith("%")
+        if not (is_file or 0 <= watts < math.inf):
             raise InputError(
                 f"dispatcher powered: found cap={options.cap}, expected a number of watts of at least 0, a share such "
                 "as 80%, or a file"
             )
         files = [
             *([(options.price, True)] if options.price != "none" else ()),
-            *([(options.cap, False)] if options.cap != "none" and watts is None else ()),
+            *([(options.cap, False)] if options.cap != "none" and is_file else ()),
             # It decides nothing, but a run whose metrics could not be told had better not begin.
             *([(options.carbon, True)] if options.carbon != "none" else ()),
         ]
@@ -190,7 +192,7 @@ class PowerSaving(Layer):
         price = series.pop(0) if options.price != "none" else None
         if options.cap == "none":
             return price, None
-        cap = series[0] if watts is None else Series.constant(watts)
+        cap = series[0] if is_file else Series.constant(watts)
         return price, PowerCap(cap, options.watts, options.cap, slows=options.states == "lower")
 
     def _make_slow(self) -> SlowJobs | None:

@@ -140,11 +140,6 @@ class _JobCosts(NamedTuple):
         return min(most, int((self.difference > 0).sum()))
 
 
-def losses_of(runs: Sequence[Run], *, most: int = MOST) -> Losses:
-    """Return what runs lose against each other; the arguments are those of `begin_losses`."""
-    return begin_losses(runs, most=most)()
-
-
 def begin_losses(runs: Sequence[Run], *, most: int = MOST, workers: Executor | None = None) -> Callable[[], Losses]:
     """Return a function that returns what runs lose against each other. Each recording is gone through once.
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Resumption
+from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.rows import read_rows, write_rows
@@ -177,10 +178,7 @@ def _joined(columns: RunColumns, listed: Iterable[tuple[int, Sequence[str]]], so
 
 
 def _seconds(text: str, name: str, source: str, place: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
+    value = number_of(text)
     if not 0 <= value < np.inf:
         raise InputError(f"job {name[:80]!r}: found {text[:40]!r}, expected seconds", source=source, place=place)
     return value

@@ -13,6 +13,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import parse_named
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.series import Series
+from batdispatch.core.numerals import number_of
 from batdispatch.inputs.series import read_series
 from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.columns import Floats, RunColumns
@@ -95,7 +96,7 @@ def series_of(said: Mapping[str, Any], machine: Machine | None) -> dict[str, Ser
     options = _options_of_powered(said)
     given = {name: text for name in ("price", "cap", "carbon") if (text := str(options.get(name, "none"))) != "none"}
     cap = given.get("cap", "")
-    if _is_number(cap.removesuffix("%")):
+    if math.isfinite(number_of(cap.removesuffix("%"))):
         del given["cap"]
     try:
         files = [(text, name != "cap") for name, text in given.items()]
@@ -104,7 +105,7 @@ def series_of(said: Mapping[str, Any], machine: Machine | None) -> dict[str, Ser
         return {}
     if cap.endswith("%") and machine is not None:
         found["cap"] = Series.constant(float(cap[:-1]) / 100 * sum(power.most for power in machine.powers))
-    elif _is_number(cap):
+    elif math.isfinite(number_of(cap)):
         found["cap"] = Series.constant(float(cap))
     return found
 
@@ -136,13 +137,6 @@ def _against_series(rows: Floats, series: Mapping[str, Series]) -> dict[str, flo
         # If no job ran, there is no time to share.
         found["above"] = float(seconds[over].sum() / seconds.sum()) if len(seconds) else math.nan
     return found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 def read_joules(path: Path) -> Floats:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import read_all, write_whole
 
 #: What spreadsheets take for the beginning of a formula.
@@ -35,12 +37,4 @@ def write_spreadsheet(run: Path, output: Path) -> int:
 
 
 def _plain(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_BEGINS) and not _is_number(cell) else cell
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return f"'{cell}" if cell.startswith(_BEGINS) and math.isnan(number_of(cell)) else cell

@@ -27,6 +27,7 @@ from batdispatch.core.line.settings import (
     pairs_of,
     settings_of,
 )
+from batdispatch.core.numerals import number_of
 from batdispatch.engines.choices import Clock, DecisionClock, Energy, UseSimGrid
 
 if TYPE_CHECKING:
@@ -52,10 +53,7 @@ def read_decision_time(text: str) -> float | None:
         return 0.0
     if text == "measured":
         return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
+    seconds = number_of(text)
     if not 0 <= seconds < math.inf:
         raise InputError(f"found {text!r}, expected none, measured or seconds", source="option --decision-time")
     return seconds

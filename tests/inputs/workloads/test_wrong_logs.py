@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from batdispatch.cli.convert import command as convert
 from batdispatch.cli.generate import command as generate
+from batdispatch.cli.workload import command as workload
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import MAX_LINE
 
@@ -120,6 +121,13 @@ def test_wrong_options(name: str, tmp_path: Path) -> None:
     assert isinstance(result.exception, InputError)
     assert part in str(result.exception)
     assert not out.exists()
+
+
+def test_a_workload_without_a_platform_has_no_master_host(tmp_path: Path) -> None:
+    log = tmp_path / "a.swf"
+    log.write_text(SWF)
+    result = CliRunner().invoke(workload, ["show", str(log), "--master-host", "m"])
+    assert str(result.exception) == "option --master-host: needs --platform"
 
 
 def test_a_host_has_at_least_one_processor(tmp_path: Path) -> None:

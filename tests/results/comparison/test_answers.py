@@ -162,7 +162,7 @@ def test_a_choice_has_its_price() -> None:
     assert len(told) == 4
     assert "better in 8 of 8 slices, at the price, against easy, of 2.0" in told[0]
     assert re.search(r"of 2\.0\d times the longest wait \(95 % interval .* to .*\)\.", told[1])
-    assert re.search(r"of 1\.\d\d times the mean waiting time \(.*\) and 1\.\d\d times the mean bounded", told[2])
+    assert re.search(r"of 1\.\d\d times the mean wait \(.*\) and 1\.\d\d times the mean bounded", told[2])
 
 
 def test_more_that_starve_are_a_price_even_if_that_may_be_chance_and_are_no_goal() -> None:
@@ -203,9 +203,7 @@ def test_the_first_table_of_the_page_names_the_price_of_each_choice() -> None:
     assert [name for name, _ in prices] == ["good", "good", "bad", "no choice"]
     interval = r" \(\d\.\d\d to \d\.\d\d\)"
     assert re.fullmatch(rf"longest wait 2\.0\d..{interval}", prices[0][1])
-    assert re.fullmatch(
-        rf"mean waiting time 1\.\d\d..{interval}<br>mean bounded slowdown 1\.\d\d..{interval}", prices[2][1]
-    )
+    assert re.fullmatch(rf"mean wait 1\.\d\d..{interval}<br>mean bounded slowdown 1\.\d\d..{interval}", prices[2][1])
 
 
 @pytest.mark.parametrize(
@@ -307,10 +305,7 @@ def test_a_page_of_one_replicate_says_that_nothing_can_be_said() -> None:
     found = sections(runs(replicates=1, easy=1.0, good=0.5, bad=2.0), blocks="slices", draws=FAST)
     page = plain(render(found, Facts(title="x", blocks="slices")))
     assert page.count('<td class="chosen">no choice</td>') == 4
-    assert (
-        "no dispatcher can be chosen for the lowest mean waiting time. good has the best mean, which may be chance."
-        in page
-    )
+    assert "no dispatcher can be chosen for the lowest mean wait. good has the best mean, which may be chance." in page
     assert page.count("At least 6 slices are needed to tell, and there is one.") == 4
     assert "All dispatchers are equal." in page, "of the utilisation"
     assert isinstance(found[0].answers[0].ranking, NoRanking)

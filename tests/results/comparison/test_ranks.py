@@ -11,7 +11,7 @@ from batdispatch.report.replicates.table import Block, RunMetric
 from demsar import NAMES, TABLE_6
 
 AUC = Aim("auc", "AUC", "difference", better="higher")
-WAIT = Aim("mean_waiting_time", "mean waiting time", added=10.0)
+WAIT = Aim("mean_waiting_time", "mean wait", added=10.0)
 
 
 def table(values: np.ndarray, names: tuple[str, ...] | None = None) -> RunMetric:

@@ -38,7 +38,7 @@ def test_who_is_beaten_in_both_is_not_joined() -> None:
     assert kept == [True, True, True, False]
     drawing = pictures.trade_off(wait, energy, "p")
     assert drawing is not None
-    assert drawing.title == "Energy against mean waiting time"
+    assert drawing.title == "Energy against mean wait"
     for name in FACTORS:
         assert re.search(rf">\s*{name}\s*<", drawing.svg) or name in drawing.svg
     # The line of those that nobody beats goes through three points.
@@ -58,4 +58,4 @@ def test_the_page_has_it_only_where_energy_was_counted() -> None:
     facts = Facts(title="t", blocks="replicates")
     for metrics, drawn in ((("mean_waiting_time", "energy"), True), (("mean_waiting_time",), False)):
         page = render(sections(runs(*metrics), "easy", draws=Draws(resamples=99)), facts)
-        assert ("Energy against mean waiting time" in page) is drawn
+        assert ("Energy against mean wait" in page) is drawn

@@ -18,6 +18,8 @@ from functools import lru_cache
 
 import msgspec
 
+from batdispatch.core.numerals import number_of
+
 #: Longest text of a scalability, in characters.
 MAX_TEXT = 10_000
 #: Steepest power law: beyond it, two units more would make a million units a million times as fast.
@@ -79,20 +81,12 @@ def parse_scalability(text: str) -> Scalability | None:
         return None
     if law == "table":
         pairs = [entry.partition("=") for entry in rest.split(",")]
-        units, seconds = [_number(one) for one, _, _ in pairs], [_number(one) for _, _, one in pairs]
+        units, seconds = [number_of(one) for one, _, _ in pairs], [number_of(one) for _, _, one in pairs]
         ascending = all(one < other for one, other in itertools.pairwise(units))
         if not (ascending and units[0] >= 1 and all(0 < each <= MAX_STEP for each in seconds)):
             return None
         return Scalability(text, law, tuple(units), tuple(seconds)) if all(n.is_integer() for n in units) else None
-    number = _number(rest)
+    number = number_of(rest)
     if law not in ("power", "amdahl") or not 0 <= number <= (MAX_EXPONENT if law == "power" else 1.0):
         return None
     return Scalability(text, law, (number,))
-
-
-def _number(text: str) -> float:
-    """Return the number that a text states, or NaN, which no comparison accepts."""
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

@@ -17,6 +17,7 @@ from batdispatch.core.jobs.fields import MAX_LISTED, MAX_MOMENT, plain_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import MAX_AMOUNT
 from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.numerals import number_of
 
 #: Class of a host that states none.
 CPU = "cpu"
@@ -163,10 +164,7 @@ def _number(host: Host, name: str, default: float) -> float:
     text = host.properties.get(name)
     if text is None:
         return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = number_of(text)
     least_is_allowed = name == "memory_latency"
     if not (0 <= value < math.inf) or (value == 0 and not least_is_allowed):
         unit = "seconds" if least_is_allowed else "bytes/s"

@@ -10,6 +10,7 @@ from typing import NoReturn
 from lxml import etree
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.platforms import schema
 
@@ -115,10 +116,7 @@ class Document:
             tag = root.tag if isinstance(root.tag, str) else "?"
             self.fail(root, f'the outermost element is <{tag[:40]}>, expected <platform version="4.1">')
         text = root.get("version", "0")
-        try:
-            version = float(text)
-        except ValueError:
-            version = float("nan")
+        version = number_of(text)
         if not 0 <= version < 1e6:
             self.fail(root, f"platform version {quote(text)} is no number, expected 4 or 4.1")
         if version < 4:

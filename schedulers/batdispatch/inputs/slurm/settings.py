@@ -9,6 +9,7 @@ from typing import NamedTuple, NoReturn
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import expand
 from batdispatch.core.machine.site import PreemptMode
+from batdispatch.core.numerals import number_of
 from batdispatch.inputs.workloads.slurm_texts import read_limit, split_list
 
 #: How Slurm writes yes and no.
@@ -98,10 +99,7 @@ class Setting(NamedTuple):
         Raises:
             InputError: it is none.
         """
-        try:
-            number = float(self.value)
-        except ValueError:
-            number = -1.0
+        number = number_of(self.value)
         if not (math.isfinite(number) and number >= 0):
             self.refuse("a number, at least 0")
         return number

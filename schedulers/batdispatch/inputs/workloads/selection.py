@@ -9,6 +9,7 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
+from batdispatch.core.numerals import number_of
 from batdispatch.inputs.workloads.dates import LogDates
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.moments import Clock, time_zone
@@ -26,11 +27,8 @@ def parse_time(text: str, option: str) -> float:
         InputError: it is neither.
     """
     scale = _SECONDS.get(text[-1:])
-    try:
-        value = float(text[:-1]) * scale if scale else float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
+    value = number_of(text[:-1]) * scale if scale else number_of(text)
+    if not math.isfinite(value):
         raise InputError(f"{text!r} is no time, expected seconds or a number with s, m, h, d or w", source=option)
     return value
 

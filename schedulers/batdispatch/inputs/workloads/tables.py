@@ -12,6 +12,7 @@ from typing import Any, Literal, NoReturn
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.request import Dependency
 from batdispatch.core.line.options import did_you_mean
+from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import Source, file_digest
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, check_processors_per_host
@@ -337,12 +338,9 @@ class _RowReader:
 
 
 def _number(text: str) -> float:
-    """Return a number, nan for what is none."""
-    try:
-        number = float(text)
-    except ValueError:
-        return math.nan
-    return number if math.isfinite(number) and "_" not in text else math.nan
+    """Return a finite number, nan for what is none."""
+    number = number_of(text)
+    return number if math.isfinite(number) else math.nan
 
 
 FORMAT = LogFormat(read_table, endings=(".csv", ".tsv", ".parquet"))

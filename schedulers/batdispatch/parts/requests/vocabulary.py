@@ -28,6 +28,7 @@ import numpy as np
 
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError
+from batdispatch.core.numerals import number_of
 from batdispatch.parts.requests.laws import Empirical, Floats, Law, TruncatedLaw, text_of
 from batdispatch.parts.requests.mixture import Mixture
 
@@ -264,10 +265,7 @@ def _mixture(text: str) -> Law:
 
 
 def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
+    value = number_of(text)
+    if not math.isfinite(value):
         raise InputError(f"found {text[:40]!r}, expected a number")
     return value

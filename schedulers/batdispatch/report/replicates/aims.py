@@ -73,7 +73,7 @@ class Aim:
 
 
 AIMS = (
-    Aim("mean_waiting_time", "mean waiting time", added=ADDED_SECONDS),
+    Aim("mean_waiting_time", "mean wait", added=ADDED_SECONDS),
     Aim("mean_bounded_slowdown", "mean bounded slowdown"),
     Aim("max_waiting_time", "longest wait", added=ADDED_SECONDS, extreme=True),
     Aim("p99_waiting_time", "99 % wait", added=ADDED_SECONDS, goal=False),

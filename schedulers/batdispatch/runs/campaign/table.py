@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import check_finished
 from batdispatch.parts.solving.account import MEASURED_FIELDS
@@ -265,8 +266,8 @@ def _truth(text: str) -> bool:
 
 
 def _number(text: str) -> float:
-    found = float(text)
-    if math.isnan(found) or "_" in text:
+    found = number_of(text)
+    if math.isnan(found):
         raise ValueError
     return found
 
