@@ -3,10 +3,13 @@
 import json
 from collections.abc import Iterable
 
+import msgspec
 import pytest
 
 from batdispatch.batsim import v4
 from batdispatch.core.errors import BatdispatchError
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.session import Session
 from batdispatch.examples.sleeper import Sleeper
 from batdispatch.links.replay import read_recording, replay
@@ -46,6 +49,38 @@ def test_the_sleeper_of_the_manual_decides_as_batscheds_did() -> None:
     session = Session(Sleeper())
     result = replay(ENERGY / "batsim4" / "sleeper.homo8" / "exchange.jsonl", session, v4)
     assert (result.difference, session.ended) == (None, True)
+
+
+TIMES = "time_switch_on=20.5,time_switch_off=5.5"
+PERIODS = f"{TIMES},monitoring_period=60,idle_time_to_sedate=90,sedate_idle_on_classical_events=true"
+#: batsched's dispatchers as recorded: ours, with the options that Batsim 4 tells nothing of.
+NAMED = {
+    "energy_bf": f"energy-bf[{TIMES}]",
+    "energy_bf_idle_sleeper": f"energy-bf-idle-sleeper[{PERIODS}]",
+    "energy_bf_subpart_sleeper": f"energy-bf-subpart-sleeper[{PERIODS},fraction_of_machines_to_let_awake=0.5]",
+}
+
+
+def decided(reply: bytes) -> list[d.Decision]:
+    """Return what a reply says, calls to the microsecond.
+
+    batsched has the jobs of one decision in the order of their addresses in memory, and adds up times as fractions.
+    """
+    decisions = [
+        msgspec.structs.replace(one, at=round(one.at, 6)) if isinstance(one, d.CallMeLater) else one
+        for one in v4.decode_reply(reply).decisions
+    ]
+    return sorted(decisions, key=lambda one: one.job_id if isinstance(one, d.Execute) else "")
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_batscheds_dispatchers_that_let_hosts_sleep_decide_as_recorded(name: str) -> None:
+    session = Session(create(NAMED[name]))
+    for exchange in read_recording(ENERGY / "batsim4" / f"{name}.homo8" / "exchange.jsonl"):
+        reply = v4.encode_reply(session.handle(v4.decode_message(exchange.message)))
+        assert exchange.reply is not None
+        assert decided(reply) == decided(exchange.reply)
+    assert session.ended
 
 
 def hear_all(session: Session, messages: Iterable[bytes]) -> None:

@@ -21,7 +21,10 @@ from batdispatch.parts.placement import make_placement
 from simulating import Task, audit, check_absences, micro, simulate
 from strategies import absences, machines, networked, workloads
 
-BASELINES = ["conservative", "easy", "fcfs", "filler", "look-ahead", "slurm-backfill"]
+BASELINES = [
+    *["conservative", "easy", "fcfs", "filler", "look-ahead", "slurm-backfill"],
+    *["energy-bf", "energy-bf-idle-sleeper", "energy-bf-subpart-sleeper"],
+]
 ORDERINGS = registry.names(ordering.GROUP)
 PLACEMENTS = [*registry.names(placement.GROUP), "convex[rule=routers,fallback=3]", "connected[fallback=1]+convex+local"]
 

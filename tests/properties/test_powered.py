@@ -3,7 +3,6 @@
 import tempfile
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,33 +12,11 @@ from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts import sleep, start
+from powered_machines import sleepers
 from powering import INSIDE, NAMES, RULES, quick, run, stochastic
 from simulating import Task, audit, check_absences, simulate
 from stochastic import check, stochastic_workloads
-from strategies import absences, machines, workloads
-
-
-@st.composite
-def sleepers(draw: st.DrawFn) -> Machine:
-    """A machine whose hosts burn power and, most of them, sleep; some do so from the beginning."""
-    hosts = []
-    drawn = draw(machines()).hosts
-    first = next(host for host in drawn if not host.storage)
-    for host in drawn:
-        down, up = draw(st.sampled_from([0.25, 1.0, 4.0])), draw(st.sampled_from([0.5, 2.0, 16.0]))
-        # A machine on which no host can sleep is refused.
-        sleeps = draw(st.sampled_from([True, True, True, False])) or host is first
-        watts = {"wattage_per_state": "100:110:200,10:10,120:120,140:140"}
-        hosts.append(
-            msgspec.structs.replace(
-                host,
-                properties={**host.properties, **watts, **({"sleep_pstates": "1:2:3"} if sleeps else {})},
-                speed=1e9,
-                speeds=(1e9, 1.0, 1 / down, 1 / up),
-                pstate=draw(st.sampled_from([0, 0, 1])) if sleeps else 0,
-            )
-        )
-    return Machine(hosts)
+from strategies import absences, workloads
 
 
 def drawn_tasks(data: st.DataObject, name: str, machine: Machine) -> list[Task]:

@@ -11,7 +11,12 @@ from batdispatch.engines.records import EngineOptions
 from batdispatch.parts import sleep
 from simulating import Result, Task, simulate
 
-NAMES = [name for name in registry.names(dispatchers.GROUP) if name not in ("powered", "resizing", "dmr")]
+#: Those that set power states by themselves stand apart.
+NAMES = [
+    name
+    for name in registry.names(dispatchers.GROUP)
+    if name not in ("powered", "resizing", "dmr") and not dispatchers.find(name).needs_energy
+]
 #: Sleep rules that need no price.
 RULES = [name for name in registry.names(sleep.GROUP) if name != "dear"]
 #: Options that keep a solver short.

@@ -150,10 +150,11 @@ class PowerSaving(Layer):
         self._slow = self._make_slow()
         #: Whether it does anything.
         self._on = self._sleep is not None or self._cap is not None or self._hours is not None
-        if self._cap is not None and self.inner.needs_energy:
+        if self._on and self.inner.needs_energy:
+            found = next(name for name in ("cap", "sleep", "price") if getattr(self.options, name) != "none")
             raise InputError(
-                f"dispatcher powered: found cap={self.options.cap} around {self.options.dispatcher}, which sets power "
-                "states by itself, expected a dispatcher that does not"
+                f"dispatcher powered: found {found}={getattr(self.options, found)} around {self.options.dispatcher}, "
+                "which sets power states by itself, expected a dispatcher that does not"
             )
         vars(self)["needs_energy"] = self._on or self.options.carbon != "none" or self.inner.needs_energy
         if self._slow is not None:

@@ -7,9 +7,7 @@ awake. The simulator hears of the job when that has come. If a host goes away be
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
-from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import decisions as d
 from batdispatch.core.machine.host_states import HostStates
 
@@ -71,17 +69,3 @@ class Boots:
         for execute in self.waiting.values():
             wanted |= execute.allocation.mask
         return wanted & self.states.asleep
-
-    def groups(self, hosts: int, *, awake: bool) -> Iterator[tuple[Allocation, str]]:
-        """Yield some hosts by the power state that they go to: those that switch alike can be told to together.
-
-        Args:
-            hosts: mask.
-            awake: whether they are to wake up; else they are to sleep.
-        """
-        for power, members in self.states.kinds:
-            part = members & hosts
-            if part:
-                target = power.usual if awake else power.deepest
-                assert target is not None, "it can sleep"
-                yield Allocation(part), str(target)

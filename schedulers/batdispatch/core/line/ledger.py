@@ -525,6 +525,18 @@ class Ledger:
         """How many hosts are free, on a machine of whole hosts."""
         return self._books.count(self._there)
 
+    @property
+    def idle_hosts(self) -> int:
+        """Mask of the hosts that are there, and on which nothing runs or is held."""
+        if self.machine.exclusive:
+            return int(self.space.nodes(self.free))
+        used = self.unavailable
+        for stay in self.running.values():
+            used |= stay.allocation.mask
+        for hold in self.holds.values():
+            used |= 0 if hold.hosts is None else hold.hosts.mask
+        return self.machine.compute & ~used
+
     def fits(self, job: Job) -> bool:
         """Return whether all units of a job find a place now, wherever."""
         return self._books.fits(self._there, job)
@@ -915,8 +927,7 @@ class Ledger:
         """
         if hosts.mask >> len(self.machine.hosts):
             raise self._refusal(f"hosts {hosts} are not all in the platform, which has 0-{len(self.machine.hosts) - 1}")
-        if self.states is None and any(WATTS_PROPERTY in host.properties for host in self.machine.hosts):
-            self.states = HostStates(self.machine)
+        self.know_states()
         virtual_states = set()
         if self.states is not None:
             busy = 0
@@ -936,6 +947,17 @@ class Ledger:
         switched = None if len(virtual_states) > 1 else True in virtual_states
         self._decisions.append(d.SetResourceState(self.now, hosts, state, switched))
 
+    def know_states(self) -> HostStates | None:
+        """Return the power states of all hosts, which are looked after from now on; None: the machine states no watts.
+
+        Raises:
+            InputError: a host states no watts, or wrong ones, while another one does.
+        """
+        if self.states is None and any(WATTS_PROPERTY in host.properties for host in self.machine.hosts):
+            self.states = HostStates(self.machine)
+            self._shut()
+        return self.states
+
     def wake_for_jobs(self) -> None:
         """Let hosts that sleep or switch count as free from now on: they are woken for the jobs that start there.
 
@@ -951,15 +973,15 @@ class Ledger:
         self._shut()
 
     def wake(self, hosts: int) -> None:
-        """Wake hosts that sleep; `hosts` is a mask. Needs `wake_for_jobs`."""
-        assert self.boots is not None, "hosts are woken for jobs"
-        for group, state in self.boots.groups(hosts, awake=True):
+        """Wake hosts that sleep; `hosts` is a mask. Needs `know_states` or `wake_for_jobs`."""
+        assert self.states is not None, "the power states are known"
+        for group, state in self.states.switch_groups(hosts, awake=True):
             self.set_state(group, state)
 
     def let_sleep(self, hosts: int) -> None:
-        """Let idle hosts sleep that can, each in its deepest state; `hosts` is a mask. Needs `wake_for_jobs`."""
-        assert self.boots is not None, "hosts are woken for jobs"
-        for group, state in self.boots.groups(hosts, awake=False):
+        """Let idle hosts sleep that can, each in its deepest state; `hosts` is a mask. Needs the same."""
+        assert self.states is not None, "the power states are known"
+        for group, state in self.states.switch_groups(hosts, awake=False):
             self.set_state(group, state)
 
     def close(self, hosts: int, power: int) -> None:

@@ -19,12 +19,13 @@ state           what holds                               what ends it
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
 from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.power import HostPower
 
@@ -119,6 +120,20 @@ class HostStates:
     def _groups(self, parts: list[tuple[int, int, int]]) -> list[AlikeHosts]:
         groups = [AlikeHosts(kind, self.kinds[kind][0], pstate, hosts) for kind, pstate, hosts in parts if hosts]
         return groups if len(groups) < 2 else sorted(groups, key=_lowest)
+
+    def switch_groups(self, hosts: int, *, awake: bool) -> Iterator[tuple[Allocation, str]]:
+        """Yield some hosts by the power state that they go to: those that switch alike can be told to together.
+
+        Args:
+            hosts: mask.
+            awake: whether they are to wake up, into their usual states; else they are to sleep, in the deepest ones.
+        """
+        for power, members in self.kinds:
+            part = members & hosts
+            if part:
+                target = power.usual if awake else power.deepest
+                assert target is not None, "it can sleep"
+                yield Allocation(part), str(target)
 
     def refusal(self, hosts: int, state: str, busy: int, absent: int) -> str | None:
         """Say why hosts cannot be set to a power state; None: they can.

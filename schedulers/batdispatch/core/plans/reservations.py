@@ -65,6 +65,7 @@ class Reservations:
         timeline: what is free when nothing but the plan happens.
         planned: reservations of jobs that wait, by a key that the owner chooses (a job's id, as a rule).
         held: reservations of jobs that run, by id.
+        away: masks of hosts that are not there from one time to another, s, such as hosts that are waking up.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class Reservations:
         self._pooled = self.space is not ledger.space
         self.planned: dict[str, Reservation] = {}
         self.held: dict[str, Reservation] = {}
+        self.away: list[tuple[int, float, float]] = []
         #: Reservations of jobs that are tried before them.
         self._aside: dict[str, Reservation] = {}
         self._returns = Returns()
@@ -364,9 +366,13 @@ class Reservations:
                 there = stay.allocation.mask & ~ledger.unavailable
                 kept = self.held[job_id] = kept._replace(place=_anywhere(there.bit_count()))
             self.timeline.reserve(kept.job, kept.place.allocation, ledger.now, kept.end)
-        if ledger.unavailable and not self._pooled:
+        if (ledger.unavailable or self.away) and not self._pooled:
             # After the reservations: a job goes on where it runs, and gives nothing back there when it ends.
-            self.timeline.restrict(~ledger.unavailable)
+            coming = 0
+            for hosts, start, end in self.away:
+                coming |= hosts
+                self.timeline.restrict(~hosts, start, end)
+            self.timeline.restrict(~(ledger.unavailable & ~coming))
 
 
 def reservations_between(kept: Iterable[Reservation], start: float, end: float) -> Iterator[tuple[Job, Place]]:

@@ -1,0 +1,55 @@
+"""What holds for dispatchers that let hosts sleep by themselves, on any machine: no job is lost."""
+
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core.line import dispatcher as dispatchers
+from batdispatch.core.line import registry
+from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.records import EngineOptions
+from powered_machines import sleepers
+from simulating import audit, check_absences, simulate
+from strategies import absences, machines, workloads
+
+NAMES = [name for name in registry.names(dispatchers.GROUP) if dispatchers.find(name).needs_energy]
+OPTIONS = {
+    "energy-bf": ["", "rjms_delay=0", "least_sleep=30", "ordering=sjf", "prediction=last-two"],
+    "energy-bf-idle-sleeper": ["", "idle_time_to_sedate=0,monitoring_period=3", "sedate_idle_on_classical_events=true"],
+    "energy-bf-subpart-sleeper": [
+        "",
+        "monitoring_period=3,fraction_of_machines_to_let_awake=0",
+        "monitoring_period=5,idle_time_to_sedate=1,sedate_idle_on_classical_events=true",
+    ],
+}
+quick = settings(max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "20")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@quick
+@given(data=st.data())
+def test_no_job_is_lost_when_hosts_sleep_as_planned_and_go_away(name: str, data: st.DataObject) -> None:
+    machine: Machine = data.draw(sleepers(), label="machine")
+    tasks = data.draw(workloads(machine), label="tasks")
+    events = data.draw(absences(machine), label="absences")
+    options = data.draw(st.sampled_from(OPTIONS[name]), label="options")
+    delay = data.draw(st.sampled_from([0.0, 0.0, 0.003]), label="decision time")
+    engine = EngineOptions(energy="exact")
+    result = simulate(machine, tasks, f"{name}[{options}]", engine=engine, events=events, decision_time=delay)
+    audit(machine, tasks, result)
+    if not delay:
+        check_absences(events, result)
+    result.ledger.check()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@quick
+@given(data=st.data())
+def test_on_a_machine_that_states_no_watts_all_hosts_stay_awake(name: str, data: st.DataObject) -> None:
+    machine = data.draw(machines(), label="machine")
+    tasks = data.draw(workloads(machine), label="tasks")
+    result = simulate(machine, tasks, name, events=data.draw(absences(machine), label="absences"))
+    audit(machine, tasks, result)
+    assert result.ledger.states is None
