@@ -28,7 +28,7 @@ from batdispatch.results.origins import find_series
 from batdispatch.results.runs import Result
 
 #: Options that name files of data, or dates: nothing is run there.
-_DATA = ("cap", "price", "carbon", "origin")
+_DATA = ("cap", "price", "carbon", "water", "origin")
 
 
 class _QueueWitness(QueueDispatcher):

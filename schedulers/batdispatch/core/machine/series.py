@@ -30,6 +30,11 @@ class Series:
     def _index(self, time: float) -> int:
         return max(bisect_right(self.times, time) - 1, 0)
 
+    def level(self, time: float) -> float:
+        """Return where the value at a time, in s, lies between the least (0) and the most (1); 0 if it is constant."""
+        least, most = min(self.values), max(self.values)
+        return (self.at(time) - least) / (most - least) if most > least else 0.0
+
     def since(self, time: float) -> float:
         """Return the last moment, not after a time, at which the value changed, in s; the first one before that."""
         return self.times[self._index(time)]

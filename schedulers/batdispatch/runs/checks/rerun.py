@@ -35,7 +35,7 @@ from batdispatch.results.run_files import RECORDING, find
 from batdispatch.runs.checks.lines import KIND, first_difference, lines_of, without_times
 
 #: Options whose values `FILE:COLUMN` are read as series, and never as somebody's class.
-SERIES = ("price", "cap", "carbon")
+SERIES = ("price", "cap", "carbon", "water")
 #: What may be a name or a value in a dispatcher's text, and such an option in it.
 _WORD, _SERIES_TEXT = re.compile(r"[^\s\[\]=,]+"), re.compile(rf"\b(?:{'|'.join(SERIES)})=[^\[\]=,]+")
 #: When a run's dispatcher decides again; ``auto``: unless that runs a source file, which may be a stranger's.
