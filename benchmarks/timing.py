@@ -54,10 +54,14 @@ with open(sys.argv[1], "w") as file:
 def process(words: Sequence[str], *, checkout: Path | None = None, folder: Path | None = None) -> Usage:
     """Run a program, with the package of a checkout if one is named; what it says against a failure is shown.
 
+    Python keeps its compiled modules for the next time, as those of an installed package are kept.
+
     Raises:
         SystemExit: it failed.
     """
-    environment = os.environ if checkout is None else {**os.environ, "PYTHONPATH": str(checkout / "schedulers")}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    if checkout is not None:
+        environment["PYTHONPATH"] = str(checkout / "schedulers")
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         with tempfile.NamedTemporaryFile("r") as usage:
             launch = [sys.executable, "-S", "-E", "-c", _LAUNCHER, usage.name, *words]

@@ -1,8 +1,12 @@
 """The console script before the command line is there."""
 
+import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
+
+import pytest
 
 PROGRAM = """
 import os, signal, sys
@@ -34,6 +38,42 @@ from batdispatch.cli.entry import main
 command.main = lambda: print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 main()
 print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True", "True"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads as Linux shows them")
+@pytest.mark.parametrize(("environment", "threads"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_numpy_has_one_thread_unless_the_user_wants_more(environment: Mapping[str, str], threads: str) -> None:
+    program = """
+import os
+import batdispatch.cli.main as command
+from batdispatch.cli.entry import main
+
+def run() -> None:
+    import numpy
+    print(os.environ["OPENBLAS_NUM_THREADS"], len(os.listdir("/proc/self/task")))
+
+command.main = run
+main()
+"""
+    given = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    line = [sys.executable, "-c", program]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=given | environment)
+    said, started = done.stdout.split()
+    assert said == threads
+    assert (started == "1") == (threads == "1" or os.cpu_count() == 1)
+
+
+def test_python_looks_for_circles_seldom_and_not_when_it_ends() -> None:
+    program = """
+import gc
+import batdispatch.cli.main as command
+from batdispatch.cli.entry import NEW_OBJECTS, main
+command.main = lambda: print(gc.get_threshold()[0] == NEW_OBJECTS)
+main()
+print(len(gc.get_objects()) < 100)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["True", "True"]

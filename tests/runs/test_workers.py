@@ -1,5 +1,6 @@
 """Worker processes: none waits for another, and one that dies or fails loses only its own task."""
 
+import gc
 import os
 import resource
 import signal
@@ -20,8 +21,8 @@ from batdispatch.runs.compare import compare
 from batdispatch.runs.progress import sparse_progress
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
-from batdispatch.runs.workers import DEATH, carry_out, forget_peak, workers_beside
-from working import work
+from batdispatch.runs.workers import DEATH, Worker, carry_out, forget_peak, workers_beside
+from working import thresholds, work
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 PLATFORM = str(RECORDINGS / "platforms" / "four.xml")
@@ -57,6 +58,17 @@ class Log:
             **options,
         )
         return self
+
+
+def test_a_worker_looks_for_circles_as_seldom_as_its_parent() -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(12_345, 7, 8)
+    try:
+        worker = Worker()
+    finally:
+        gc.set_threshold(*before)
+    assert worker.call(thresholds) == (12_345, 7, 8)
+    worker.stop()
 
 
 def test_a_worker_that_is_free_takes_the_next_task(tmp_path: Path) -> None:

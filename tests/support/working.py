@@ -1,5 +1,6 @@
 """Tasks for worker processes: a task is a word that says what to do."""
 
+import gc
 import os
 import signal
 import time
@@ -29,3 +30,8 @@ def work(task: str, tell: Callable[[Any], None]) -> None:
         Path(rest).touch()
     if verb in ("wrong", "fail", "break"):
         raise {"wrong": InputError, "fail": SimulationError, "break": ZeroDivisionError}[verb](rest)
+
+
+def thresholds(tell: Callable[[Any], None]) -> tuple[int, int, int]:
+    """Return after how many new objects this process looks for circles of garbage."""
+    return gc.get_threshold()

@@ -16,6 +16,7 @@ There are three ways to have work done:
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -69,11 +70,14 @@ class Worker:
         """
         self.pipe, theirs = multiprocessing.Pipe()
         code = f"from {__name__} import work; work({theirs.fileno()}, {os.getpid()}, isolated={words is not None})"
+        # It looks for circles of garbage as seldom as this process, and not when it ends.
+        seldom = f"gc.set_threshold(*{gc.get_threshold()})"
+        code = f"import gc, sys; {seldom}; sys.path[:] = {sys.path!r}; {code}; gc.freeze()"
         # Blocked signals are inherited: an interrupt at the terminal is for this process, which stops the other.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {sys.path!r}; {code}"],
+                [sys.executable, "-P", "-c", code],
                 stdin=subprocess.DEVNULL,
                 stderr=words,
                 pass_fds=(theirs.fileno(),),
