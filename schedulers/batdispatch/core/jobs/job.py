@@ -26,11 +26,13 @@ class JobState(StrEnum):
     @property
     def is_final(self) -> bool:
         """Whether a job in this state is over."""
-        return self not in (JobState.SUBMITTED, JobState.RUNNING)
+        return self in FINAL_STATES
 
 
 #: The states that a job may end in; columns of states count along it.
-FINAL_STATES = tuple(state for state in JobState if state.is_final)
+FINAL_STATES: tuple[JobState, ...] = tuple(
+    state for state in JobState if state not in (JobState.SUBMITTED, JobState.RUNNING)
+)
 
 
 class Job(msgspec.Struct, eq=False, frozen=True, kw_only=True, gc=False):

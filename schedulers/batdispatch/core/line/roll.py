@@ -67,7 +67,7 @@ class Roll:
         #: First segment of a logical job -> how many later ones were registered or came, and are not over.
         self._segments: Counter[str] = Counter()
         #: First segment of a logical job that may be over or go on, as is yet to be decided -> what ended of it.
-        self._unsettled: dict[str, list[str]] = {}
+        self.unsettled: dict[str, list[str]] = {}
         #: Jobs that ended by a decision to kill them, while the dispatcher has not heard the answer to it.
         self._unanswered: set[str] = set()
         #: (moment in s, rank, id) of the blocked jobs that only wait for a moment.
@@ -182,7 +182,7 @@ class Roll:
         elif root is not job_id:
             self.ended[root] = state
         if self.may_grow:
-            self._unsettled.setdefault(root, [root]).append(job_id)
+            self.unsettled.setdefault(root, [root]).append(job_id)
             if state is _KILLED:
                 self._unanswered.add(job_id)
         elif self._tasks or self._names:
@@ -201,9 +201,9 @@ class Roll:
             decided: whether the dispatcher has decided about what it heard of. How killed jobs go on is left open until
                 it has decided after the answer to the kill, unless nothing more can be registered.
         """
-        ended = {root: names for root, names in self._unsettled.items() if not self._is_open(names, decided)}
+        ended = {root: names for root, names in self.unsettled.items() if not self._is_open(names, decided)}
         for root in ended:
-            del self._unsettled[root]
+            del self.unsettled[root]
             self._gone(root)
         names = [name for names in ended.values() for name in names]
         self._doubt |= any(self.ended.get(name) is not _SUCCESS and name not in self._continued for name in names)
@@ -218,11 +218,6 @@ class Roll:
 
     def _was_killed(self, names: list[str]) -> bool:
         return any(self.ended.get(name) is _KILLED for name in names)
-
-    @property
-    def unsettled(self) -> bool:
-        """Whether `settle` has something to do."""
-        return bool(self._unsettled)
 
     def _gone(self, root: str) -> None:
         """Make room for others in the array and among the namesakes of a logical job, if it is over."""
@@ -337,7 +332,7 @@ class Roll:
         if job_id not in self.ended:
             return False
         root = self.root(job_id)
-        return not self._segments[root] and root not in self._unsettled
+        return not self._segments[root] and root not in self.unsettled
 
     def _ahead(self, job: Job) -> list[str]:
         """Return the jobs of the same user and name that came before and are not over."""
@@ -406,7 +401,7 @@ class Roll:
     def _hopeful(self) -> set[str]:
         """Return the blocked jobs that may start in time, if all goes as they need it."""
         going_on = {self.root(name) for name in self.ranks if name not in self.blocked}
-        going_on.update(self._unsettled)
+        going_on.update(self.unsettled)
         for name, job in self.registered.items():
             # What is yet to be acknowledged may continue a job that was killed.
             going_on.add(self.root(full_id(job, job.parent)) if job.parent else name)

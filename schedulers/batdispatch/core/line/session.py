@@ -263,7 +263,7 @@ class Session:
             ledger: the cluster.
             decided: whether the dispatcher has decided about what it heard of.
         """
-        freed, changed = False, True
+        freed, changed = False, bool(ledger.roll.unsettled or ledger.roll.blocked)
         while changed:
             ledger.settle(decided=decided)
             if not ledger.roll.blocked:

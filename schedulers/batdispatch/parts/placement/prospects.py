@@ -32,6 +32,8 @@ class Prospects:
         self.turns = 0
         self._placement = placement
         self._name = name
+        #: Whether every job that fits the machine finds a place, and none is refused now that is taken later.
+        self._sure = placement.complete and type(placement).patience is Placement.patience
         self._chances: dict[Request, Chance] = {}
         #: (moment in s, position in the order of arrival, job).
         self._moments: list[tuple[float, int, Job]] = []
@@ -62,6 +64,8 @@ class Prospects:
 
     def admits(self, ledger: Ledger, job: Job) -> bool:
         """Reject a job that was submitted if it never finds a place; note it otherwise. Return whether it waits."""
+        if self._sure:
+            return True
         never = self.why_never(ledger, job)
         if never:
             ledger.reject(job, never)

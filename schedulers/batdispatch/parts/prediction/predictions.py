@@ -17,6 +17,8 @@ from batdispatch.core.plans.moments import end_of
 from batdispatch.parts.prediction.base import Prediction, make_prediction
 from batdispatch.parts.prediction.requested import Requested
 
+_KILLED = JobState.COMPLETED_KILLED
+
 
 class Predictions:
     """Asks a prediction once for each job, at submission, and tells it how long the jobs that ended ran.
@@ -90,7 +92,7 @@ class Predictions:
         predicted = self.of(job)
         if not self.exact_requests:
             self._of.pop(job.id, None)
-        if stay.state is JobState.COMPLETED_KILLED:
+        if stay.state is _KILLED:
             self.prediction.forget(job)
             return
         runtime = now - stay.start
