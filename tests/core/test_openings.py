@@ -52,6 +52,12 @@ def test_before_maintenance_only_what_ends_in_time_starts(dispatcher: str) -> No
 
 
 @every
+def test_after_a_reservation_that_ends_between_two_microseconds_the_next_one_calls(dispatcher: str) -> None:
+    site = machine(window(2.0, 6.0000003, name="a"), window(10.0, 20.0, name="b"))
+    assert ran(simulate(site, [Task("long", 0.0, 4, 5.0, 50.0)], dispatcher)) == {"long": (20.0, "0-3")}
+
+
+@every
 def test_a_job_that_ends_when_the_reservation_starts_is_in_time(dispatcher: str) -> None:
     tasks = [Task("a", 0.0, 4, 10.0, 10.0), Task("b", 0.0, 4, 10.0, 20.0)]
     assert ran(simulate(machine(window(30.0, 100.0)), tasks, dispatcher)) == {"a": (0.0, "0-3"), "b": (10.0, "0-3")}

@@ -14,6 +14,7 @@ import pytest
 from batdispatch.engines.compiled.files import JobRows
 from batdispatch.engines.compiled.foresight import Foresight
 from batdispatch.engines.compiled.nodes import Nodes
+from batdispatch.engines.compiled.openings import Openings
 from batdispatch.engines.compiled.plan import Plan
 from batdispatch.engines.compiled.queue_order import Beside, Order
 from batdispatch.engines.compiled.slurm import Slurm
@@ -44,6 +45,7 @@ KINDS = {
     "Neighbours *": np.int64,
     # A structure of its own.
     "Nodes *": np.int64,
+    "Openings *": np.int64,
     # Of three.
     "Entry *": np.float64,
 }
@@ -70,7 +72,7 @@ def fields_in(source: str, name: str) -> dict[str, object]:
     [
         *[("state.h", State), ("plan.h", Plan), ("rollout.c", Rollout)],
         *[("queue_order.h", Order), ("easy_beside.h", Beside), ("foresight.h", Foresight)],
-        *[("slurm.h", Slurm), ("nodes.h", Nodes)],
+        *[("slurm.h", Slurm), ("nodes.h", Nodes), ("openings.h", Openings)],
         *[("job_rows.c", JobRows), ("workload_text.c", WorkloadText)],
     ],
 )

@@ -188,12 +188,33 @@ def test_what_is_left_to_python_on_nodes_that_jobs_share(
         execute(spec(platform=platform, workload=str(path), dispatcher=dispatcher, options=options), tmp_path / "out")
 
 
-def test_reservations_are_left_to_python(tmp_path: Path) -> None:
+@pytest.fixture
+def reserved(tmp_path: Path) -> str:
+    """A platform all of whose hosts are reserved for some time."""
     queues, platform = tmp_path / "q.toml", tmp_path / "p.xml"
     queues.write_text("[[reservations]]\nname = 'r'\nstart = 5\nend = 9\n")
     platform.write_bytes(with_queues(ROOT / "platforms" / "flat64.xml", queues))
-    with pytest.raises(InputError, match="the machine has reservations, and kernels know none"):
-        execute(spec(platform=str(platform)), tmp_path / "out")
+    return str(platform)
+
+
+def test_what_is_left_to_python_on_machines_with_reservations(reserved: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="knows no partitions, reservations or licences"):
+        execute(spec(platform=reserved, dispatcher="conservative"), tmp_path / "out")
+    with pytest.raises(InputError, match="easy has a kernel for reservations only with prediction=requested"):
+        execute(spec(platform=reserved, dispatcher="easy", options={"prediction": "oracle"}), tmp_path / "out")
+    with pytest.raises(InputError, match="the dispatcher asks to be called"):
+        execute(spec(platform=reserved, record=True), tmp_path / "out")
+    assert execute(spec(platform=reserved), tmp_path / "out")["engine"]["compiled"]
+
+
+def test_licences_in_reservations_of_slurm_are_left_to_python(tmp_path: Path) -> None:
+    router, platform = 'router_id="nodes_1_router"', tmp_path / "p.xml"
+    stated = f'{router}><prop id="licences" value="matlab=2"/></cluster>'
+    platform.write_text(Path(FLAT).read_text().replace(f"{router}/>", stated))
+    slurm = {"platform": str(platform), "dispatcher": "slurm-backfill"}
+    with pytest.raises(InputError, match="the kernel of slurm-backfill reserves no licences, as licenses=true has it"):
+        execute(spec(**slurm, options={"licenses": True}), tmp_path / "out")
+    assert execute(spec(**slurm), tmp_path / "out")["engine"]["compiled"]
 
 
 def test_few_jobs_are_not_worth_a_kernel_unless_it_is_asked_for(tmp_path: Path) -> None:

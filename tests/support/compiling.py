@@ -130,7 +130,7 @@ def in_python(machine: Machine, workload: Workload, dispatcher: str, options: Ma
         simulation = EmbeddedEngine(machine, workload, Outputs(Path(name), len(machine.hosts)))
         simulation.run(listener := _Recorded(session))
         assert session.ledger is not None
-        frames = [] if applies.calls(session.dispatcher) else listener.frames
+        frames = [] if applies.calls(session.dispatcher, machine) else listener.frames
         return _came(Path(name), simulation.messages, session.ledger.rejections, session.report, frames)
 
 
@@ -148,7 +148,7 @@ def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Map
         frames.extend(_frames(*each) for each in exchange_of(machine, workload, *told))
 
     with tempfile.TemporaryDirectory() as name:
-        silent = applies.calls(chosen)
+        silent = applies.calls(chosen, machine)
         outcome = engine.run(
             machine, jobs, chosen, Outputs(Path(name), len(machine.hosts)), tell=None if silent else tell
         )

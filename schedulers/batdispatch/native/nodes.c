@@ -29,12 +29,13 @@ static int64_t room_on(const Nodes *nodes, int64_t kind, int64_t host, const int
 }
 
 /* Find the hosts with room for a job, and return how many units they can take in all. */
-static int64_t find_room(Nodes *nodes, int64_t kind, const int64_t *free, const uint64_t *set)
+static int64_t find_room(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set)
 {
-    int64_t total = 0;
+    int64_t total = 0, kind = nodes->kind[job];
+    const uint64_t *hosts = hosts_of(nodes, job);
     nodes->able = 0;
     for (int64_t index = 0; index < nodes->words; index++) {
-        uint64_t word = set[index] & nodes->may[kind * nodes->words + index];
+        uint64_t word = set[index] & hosts[index];
         for (; word; word &= word - 1) {
             int64_t host = index * WORD + lowest_place(word);
             int64_t room = room_on(nodes, kind, host, free + host * nodes->resources);
@@ -60,9 +61,25 @@ static int64_t room_of_roomiest(Nodes *nodes, int64_t most)
     return total;
 }
 
+int64_t free_size(const Nodes *nodes)
+{
+    return nodes->hosts * nodes->resources + nodes->licences;
+}
+
+bool lacks_licence(const Nodes *nodes, int64_t job, const int64_t *free)
+{
+    const int64_t *held = nodes->held + nodes->kind[job] * nodes->licences;
+    for (int64_t licence = 0; licence < nodes->licences; licence++)
+        if (free[nodes->hosts * nodes->resources + licence] < held[licence])
+            return true;
+    return false;
+}
+
 bool fits_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set)
 {
-    int64_t kind = nodes->kind[job], total = find_room(nodes, kind, free, set);
+    if (lacks_licence(nodes, job, free))
+        return false;
+    int64_t kind = nodes->kind[job], total = find_room(nodes, job, free, set);
     if (nodes->able < nodes->least[kind] || total < nodes->units[kind])
         return false;
     return nodes->able <= nodes->most[kind] || room_of_roomiest(nodes, nodes->most[kind]) >= nodes->units[kind];
@@ -70,12 +87,12 @@ bool fits_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set
 
 bool fits_now(Nodes *nodes, int64_t job)
 {
-    int64_t kind = nodes->kind[job];
-    if (nodes->unfit[kind] == nodes->returns)
+    int64_t *unfit = unfit_of(nodes, job);
+    if (*unfit == nodes->returns)
         return false;
-    if (fits_on(nodes, job, nodes->free, nodes->may + kind * nodes->words))
+    if (fits_on(nodes, job, nodes->free, nodes->may + nodes->kind[job] * nodes->words))
         return true;
-    nodes->unfit[kind] = nodes->returns;
+    *unfit = nodes->returns;
     return false;
 }
 
@@ -90,8 +107,17 @@ static void shift(const Nodes *nodes, int64_t kind, int64_t host, int64_t units,
         left[axis] += sign * (nodes->idle[kind] ? capacity[axis] : units * amounts[axis] + once[axis]);
 }
 
+/* Take the licences of a job, or give them back. */
+static void shift_licences(const Nodes *nodes, int64_t job, int64_t *free, int64_t sign)
+{
+    const int64_t *held = nodes->held + nodes->kind[job] * nodes->licences;
+    for (int64_t licence = 0; licence < nodes->licences; licence++)
+        free[nodes->hosts * nodes->resources + licence] += sign * held[licence];
+}
+
 void take_place(const Nodes *nodes, int64_t job, int64_t *free)
 {
+    shift_licences(nodes, job, free, -1);
     for (int64_t index = 0; index < nodes->words; index++)
         for (uint64_t word = nodes->place[index]; word; word &= word - 1) {
             int64_t host = index * WORD + lowest_place(word);
@@ -103,6 +129,7 @@ void give_back_nodes(const State *state, const Nodes *nodes, int64_t job, int64_
 {
     const int64_t *counts = nodes->counts + nodes->counts_at[job];
     int64_t at = state->hosts_at[job], behind = at + state->hosts_runs[job];
+    shift_licences(nodes, job, free, 1);
     for (; at < behind; at++)
         for (int64_t host = state->first[at]; host <= state->last[at]; host++)
             shift(nodes, nodes->kind[job], host, *counts++, free, 1);
@@ -155,11 +182,14 @@ static int64_t most_hosts(const Nodes *nodes, int64_t job)
 
 bool has_room_on_nodes(const State *state, const Nodes *nodes, const Order *order)
 {
+    const Openings *openings = nodes->openings;
     int64_t most = 0;
     for (int64_t at = 0; at < order->in_play; at++)
         most += most_hosts(nodes, order->entries[at].job);
+    for (int64_t at = 0; openings && openings->quiet <= state->now && at < openings->waiting; at++)
+        most += most_hosts(nodes, openings->waiting_job[at]);
     for (int64_t job = order->came; job < state->submissions; job++)
-        if (state->units[job] <= state->size)
+        if (!is_refused(state, job))
             most += most_hosts(nodes, job);
     /* A job has as many runs as hosts at most. */
     return nodes->counted + most <= state->room && state->calls + MOST_ASKED <= state->most_calls;

@@ -9,6 +9,7 @@
 #include "foresight.h"
 #include "host_sets.h"
 #include "queue_order.h"
+#include "openings.h"
 
 /* A host with room for a job, and where it stands in some order. */
 typedef struct {
@@ -29,7 +30,8 @@ typedef struct {
     int64_t hosts;
     int64_t resources;
     int64_t words;
-    /* [host, resource]: all there is, what is free, and what will be free at some time. */
+    int64_t licences;
+    /* [host, resource], and behind that [licence]: all there is, what is free, and what will be free at some time. */
     const int64_t *capacity;
     int64_t *free;
     int64_t *then;
@@ -48,9 +50,11 @@ typedef struct {
     const int64_t *alone;
     const int64_t *idle;
     const int64_t *named;
-    /* [kind, resource]: what each unit takes, and what each host used gives once. [kind, word]: the hosts it may use. */
+    /* [kind, resource]: what each unit takes, and what each host used gives once. [kind, licence]: what the job takes of
+     * each. [kind, word]: the hosts it may use. */
     const int64_t *amounts;
     const int64_t *once;
+    const int64_t *held;
     const uint64_t *may;
     /* How often something was given back, and how often it had been when a kind last did not fit what was free. */
     int64_t returns;
@@ -71,11 +75,17 @@ typedef struct {
     int64_t counted;
     /* Jobs that may run ahead of the head of the queue. */
     Entry *ahead;
+    /* Advance reservations; null: there are none. */
+    Openings *openings;
 } Nodes;
 
 /* Sort hosts, those with the most room first, and the first ones in their order of equal ones. */
 void sort_roomy(Roomy *roomy, int64_t count);
-/* Return whether a job fits on the hosts of a set where so much is free: [host, resource]. */
+/* Return how many numbers say what is free. */
+int64_t free_size(const Nodes *nodes);
+/* Return whether fewer licences are free than a job takes. */
+bool lacks_licence(const Nodes *nodes, int64_t job, const int64_t *free);
+/* Return whether a job fits on the hosts of a set where so much is free. */
 bool fits_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set);
 /* Return whether a job fits what is free now, wherever. */
 bool fits_now(Nodes *nodes, int64_t job);
@@ -92,5 +102,17 @@ bool advance_nodes(State *state, Nodes *nodes);
 bool has_room_on_nodes(const State *state, const Nodes *nodes, const Order *order);
 /* Decide as fcfs, filler or easy do: see decisions.h. */
 void decide_on_nodes(State *state, Nodes *nodes, Order *order, Foresight *foresight, int64_t rule);
+
+/* Return the hosts that a job may use now, and where it is noted that it does not fit what is free. */
+const uint64_t *hosts_of(const Nodes *nodes, int64_t job);
+int64_t *unfit_of(const Nodes *nodes, int64_t job);
+/* Return the hosts that a job may use if it starts at a time; and when that changes next, 0 if no reservation is in the
+ * way. */
+const uint64_t *hosts_at(const Nodes *nodes, int64_t job, double time, double *change);
+/* Look at what reservations leave to the waiting jobs: to those that came as the `first`-th or later, and to those for
+ * which that changes. Those that get other hosts count as freed. */
+void turn_jobs(State *state, Nodes *nodes, Order *order, int64_t first);
+/* Ask for a call when a reservation starts or ends for which a job may wait. */
+void call_for_openings(State *state, const Nodes *nodes);
 
 #endif

@@ -37,6 +37,7 @@ int64_t run_queue(State *state, Nodes *nodes, Order *order, Beside *beside, Fore
             return FULL;
         state->decides = 0;
         decide(state, nodes, order, beside, foresight, rule);
+        call_for_openings(state, nodes);
     }
     return AT_PAUSE;
 }

@@ -36,7 +36,7 @@ static void reserve_nodes(State *state, Nodes *nodes, bool by_hosts)
 {
     int64_t head = state->head;
     state->shadow = INFINITY;
-    memcpy(nodes->then, nodes->free, (size_t)(nodes->hosts * nodes->resources) * sizeof *nodes->free);
+    memcpy(nodes->then, nodes->free, (size_t)free_size(nodes) * sizeof *nodes->free);
     for (int64_t index = 0; index < state->running && state->expected[index] <= state->shadow; index++) {
         give_back_nodes(state, nodes, state->expected_job[index], nodes->then);
         if (state->shadow == INFINITY && fits_head(nodes, head))
@@ -49,7 +49,7 @@ static void reserve_nodes(State *state, Nodes *nodes, bool by_hosts)
 /* Start a job that outlives the shadow time if the head of the queue then still fits. */
 static void start_beside(State *state, Nodes *nodes, int64_t job, bool by_hosts)
 {
-    int64_t amounts = nodes->hosts * nodes->resources, *then = nodes->then, *both = nodes->both;
+    int64_t amounts = free_size(nodes), *then = nodes->then, *both = nodes->both;
     const uint64_t *may = nodes->may + nodes->kind[job] * nodes->words;
     for (int64_t index = 0; by_hosts && index < amounts; index++)
         both[index] = nodes->free[index] < then[index] ? nodes->free[index] : then[index];
@@ -117,6 +117,7 @@ void decide_on_nodes(State *state, Nodes *nodes, Order *order, Foresight *foresi
 {
     int64_t first = order->came;
     let_wait(state, order);
+    turn_jobs(state, nodes, order, first);
     if (!order->in_play)
         return;
     sort_waiting(state, order);

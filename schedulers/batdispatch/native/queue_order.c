@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "running_jobs.h"
+
 double key_of(const Key *key, const State *state, int64_t job)
 {
     const double *column = key->column;
@@ -32,10 +34,15 @@ int compare_entries(const void *one, const void *other)
     return a->job < b->job ? -1 : 1;
 }
 
+Entry waiting_entry(const State *state, const Order *order, int64_t job)
+{
+    return (Entry){order->tier ? order->tier[job] : 1, key_of(&order->key, state, job), job};
+}
+
 /* Enter a job that came where it belongs in an order that does not change. */
 static void enter_order(const State *state, Order *order, int64_t job)
 {
-    Entry entry = {order->tier ? order->tier[job] : 1, key_of(&order->key, state, job), job};
+    Entry entry = waiting_entry(state, order, job);
     int64_t at = order->in_play++;
     for (; at > 0 && compare_entries(&entry, order->entries + at - 1) < 0; at--)
         order->entries[at] = order->entries[at - 1];
@@ -46,7 +53,7 @@ bool let_wait(const State *state, Order *order)
 {
     int64_t before = order->in_play;
     for (; order->came < state->submissions; order->came++)
-        if (state->units[order->came] <= state->size)
+        if (!is_refused(state, order->came))
             enter_order(state, order, order->came);
     return order->in_play > before;
 }

@@ -44,6 +44,9 @@ double key_of(const Key *key, const State *state, int64_t job);
 /* Return less than 0 if an entry goes before another one, more than 0 if behind it; as qsort has it. */
 int compare_entries(const void *one, const void *other);
 
+/* Return the entry of a waiting job. */
+Entry waiting_entry(const State *state, const Order *order, int64_t job);
+
 /* For kernels that keep all waiting jobs in `entries`, in order. Let the jobs wait that came since the last decision, and
  * return whether any did. */
 bool let_wait(const State *state, Order *order);

@@ -96,12 +96,23 @@ int64_t end_next(State *state)
     return job;
 }
 
-/* Let the jobs come that are submitted by now; those that are larger than the machine are rejected. */
+bool is_refused(const State *state, int64_t job)
+{
+    return state->units[job] > state->size || (state->expires && state->expires[job] <= state->now);
+}
+
+void reject(State *state, int64_t job)
+{
+    note(state, job, REJECTS);
+    leave_queue(state, job);
+}
+
+/* Let the jobs come that are submitted by now. */
 static void submit(State *state)
 {
     while (state->submissions < state->jobs && state->submission[state->submissions] <= state->now) {
         int64_t job = state->submissions++;
-        if (state->units[job] > state->size)
+        if (is_refused(state, job))
             note(state, job, REJECTS);
         else
             enter_queue(state, job);

@@ -11,6 +11,10 @@
 void start_job(State *state, int64_t job, int64_t above);
 /* Let a job run from now on, and enter when it ends: by itself, or at its walltime. */
 void enter_running(State *state, int64_t job);
+/* Return whether a job that has not started is rejected now: it is larger than the machine, or too late. */
+bool is_refused(const State *state, int64_t job);
+/* Reject a job that waits. */
+void reject(State *state, int64_t job);
 /* Enter when a job that runs is expected to end, and take that out when it has ended. */
 void expect_end(State *state, int64_t job);
 void expect_no_longer(State *state, int64_t job);

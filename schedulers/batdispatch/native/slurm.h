@@ -75,13 +75,16 @@ typedef struct {
     uint64_t *given;
     uint64_t *place;
     Run *runs;
-    /* By rank: the partition of each job. Of each partition: its hosts, jobs tried and in reservations in this pass, and
-     * whether one holds up the others in this run of the main loop. */
+    /* By rank: the partition of each job. Of each partition: its hosts, and jobs tried and in reservations in this pass. */
     const int32_t *part;
     int64_t parts;
     const uint64_t *part_hosts;
     int64_t *tried_in;
     int64_t *reserved_in;
+    /* By rank: the line in which each job stands, that of its partition, or one behind these of an advance reservation;
+     * and whether a job of a line holds up the others in this run of the main loop. */
+    const int32_t *line;
+    int64_t lines;
     int64_t *failed;
     /* By rank: whose each job is; and by user: jobs tried in this pass. */
     const int32_t *user;
@@ -101,7 +104,8 @@ bool pass_due(State *state, Slurm *slurm);
 void begin_records(Slurm *slurm, double now);
 /* Reserve hosts from a start to an end. */
 void reserve_hosts(Slurm *slurm, const uint64_t *hosts, double start, double end);
-/* Let `allowed` be the hosts of a job that are reserved for nobody from a start to an end, and return when to look again. */
+/* Let `allowed` be the hosts of a job that are reserved for nobody from a start to an end, and return when to look again;
+ * 0: never. */
 double find_allowed(Slurm *slurm, int64_t job, double start, double end);
 /* Return whether hosts are somebody's in that time. */
 bool are_reserved(const Slurm *slurm, const uint64_t *hosts, double start, double end);

@@ -32,6 +32,8 @@ static bool advance_slurm(State *state, Slurm *slurm)
 static bool is_busy(const State *state, Slurm *slurm, int64_t job)
 {
     Nodes *nodes = slurm->nodes;
+    if (nodes && nodes->openings && nodes->alone[nodes->kind[job]])
+        return fits_on(nodes, job, nodes->capacity, slurm->hosts);
     if (!nodes || nodes->alone[nodes->kind[job]] || fits_on(nodes, job, nodes->capacity, slurm->allowed))
         return true;
     for (int64_t index = 0; index < state->running; index++) {
@@ -48,7 +50,9 @@ static void hold_up(const State *state, Slurm *slurm, int64_t job)
     const Nodes *nodes = slurm->nodes;
     int64_t part = slurm->part[job];
     if (nodes && nodes->named[nodes->kind[job]]) {
-        take_out(slurm->allowed, nodes->may + nodes->kind[job] * slurm->words, slurm->words);
+        take_out(slurm->allowed, hosts_of(nodes, job), slurm->words);
+    } else if (slurm->line[job] != part) {
+        slurm->failed[slurm->line[job]] = 1;
     } else if (is_busy(state, slurm, job)) {
         slurm->failed[part] = 1;
         take_out(slurm->allowed, slurm->part_hosts + part * slurm->words, slurm->words);
@@ -59,12 +63,12 @@ static void hold_up(const State *state, Slurm *slurm, int64_t job)
 static bool run_in_order(State *state, Slurm *slurm, const Order *order, int64_t most)
 {
     copy(slurm->hosts, slurm->allowed, slurm->words);
-    memset(slurm->failed, 0, (size_t)slurm->parts * sizeof *slurm->failed);
+    memset(slurm->failed, 0, (size_t)slurm->lines * sizeof *slurm->failed);
     for (int64_t at = 0; at < order->in_play && has_some(slurm->allowed, slurm->words); at++) {
         int64_t job = order->entries[at].job;
         if (at > most)
             return true;
-        if (slurm->failed[slurm->part[job]])
+        if (slurm->failed[slurm->line[job]] || (slurm->nodes && lacks_licence(slurm->nodes, job, slurm->nodes->free)))
             continue;
         if (may_fit_now(state, slurm, job) && choose_hosts(state, slurm, job, NOW))
             start_on_place(state, slurm, job);
@@ -107,7 +111,9 @@ static void backfill(State *state, Slurm *slurm, Order *order, bool is_sure)
 
 static void decide(State *state, Slurm *slurm, Order *order, Foresight *foresight)
 {
+    int64_t first = order->came;
     bool came = let_wait(state, order), is_late = foresight && correct_ends(state, foresight);
+    turn_jobs(state, slurm->nodes, order, first);
     if (came || is_late || state->freed)
         slurm->head_asked = slurm->pass_asked = 1;
     state->freed = 0;
@@ -144,6 +150,7 @@ int64_t run_slurm(State *state, Slurm *slurm, Order *order, Foresight *foresight
             return FULL;
         state->decides = 0;
         decide(state, slurm, order, foresight);
+        call_for_openings(state, slurm->nodes);
     }
     return AT_PAUSE;
 }

@@ -47,6 +47,8 @@ static bool may_start(const State *state, Slurm *slurm, int64_t job)
 /* Return whether a job is passed over; if not, count it for the limits of its user and partition. */
 static bool is_skipped(Slurm *slurm, int64_t job)
 {
+    if (slurm->nodes && lacks_licence(slurm->nodes, job, slurm->nodes->free))
+        return true;
     int32_t *of_user = slurm->tried_of + slurm->user[job];
     int64_t *in_part = slurm->tried_in + slurm->part[job];
     if ((slurm->user_jobs && *of_user >= slurm->user_jobs) || (slurm->part_jobs && *in_part >= slurm->part_jobs))

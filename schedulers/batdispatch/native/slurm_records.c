@@ -94,11 +94,10 @@ WIDE static void meet_sets(uint64_t *target, const uint64_t *other, int64_t word
 
 double find_allowed(Slurm *slurm, int64_t job, double start, double end)
 {
-    double later = 0.0;
+    double later = 0.0, change = 0.0;
     uint64_t *left = slurm->allowed;
     int64_t words = slurm->words;
-    const Nodes *nodes = slurm->nodes;
-    const uint64_t *hosts = nodes ? nodes->may + nodes->kind[job] * words : slurm->hosts;
+    const uint64_t *hosts = slurm->nodes ? hosts_at(slurm->nodes, job, start, &change) : slurm->hosts;
     copy(hosts, left, words);
     for (int64_t at = record_at(slurm, start); at < slurm->records; at++) {
         const uint64_t *free = row_of(slurm, at);
@@ -108,7 +107,7 @@ double find_allowed(Slurm *slurm, int64_t job, double start, double end)
             break;
         meet_sets(left, free, words);
     }
-    return later;
+    return change == 0.0 || (later != 0.0 && later < change) ? later : change;
 }
 
 bool are_reserved(const Slurm *slurm, const uint64_t *hosts, double start, double end)

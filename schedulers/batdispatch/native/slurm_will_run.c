@@ -65,7 +65,7 @@ static void begin_search(Slurm *slurm)
 {
     Nodes *nodes = slurm->nodes;
     if (nodes)
-        memcpy(nodes->then, nodes->free, (size_t)(nodes->hosts * nodes->resources) * sizeof *nodes->free);
+        memcpy(nodes->then, nodes->free, (size_t)free_size(nodes) * sizeof *nodes->free);
     else
         copy(slurm->idle, slurm->given, slurm->words);
 }

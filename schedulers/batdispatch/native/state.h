@@ -36,6 +36,8 @@ typedef struct {
     const double *delay;
     const double *walltime;
     const double *booked;
+    /* When a job that has not started is rejected; null: none is after it came. */
+    const double *expires;
     /* Place in the queue, in an order that does not change; and the job of each place. */
     const int64_t *place;
     const int64_t *of_place;

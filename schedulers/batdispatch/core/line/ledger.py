@@ -42,7 +42,7 @@ from batdispatch.core.line.periods import Periods
 from batdispatch.core.line.roll import Roll
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.openings import Openings
+from batdispatch.core.machine.openings import TOO_LATE, Openings
 from batdispatch.core.machine.power import WATTS_PROPERTY
 from batdispatch.core.machine.storages import Storages
 
@@ -239,7 +239,7 @@ class Ledger:
             known = self._never[entered.request] = why_never(self.space, entered)
         if known or entered is job or not self._is_too_late(job):
             return known
-        return "its reservation ends too soon for it"
+        return TOO_LATE
 
     def apply_completed(self, event: e.JobCompleted) -> Stay:
         """Free what a job held, apart from what is kept for its successor, and return its stay.

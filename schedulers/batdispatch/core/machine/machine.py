@@ -231,8 +231,8 @@ class Machine:
 
     @property
     def plain(self) -> bool:
-        """Whether jobs take whole hosts, and any will do for a job that asks for nothing else: there are no queues."""
-        return self.exclusive and self.site is None
+        """Whether jobs take whole hosts, any ones, and nothing beside: there are no queues and no licences."""
+        return self.exclusive and self.site is None and not self.licences
 
     def units_are_hosts(self, request: Request) -> bool:
         """Return whether each unit of a request is a whole host."""

@@ -24,7 +24,10 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.machine.site import Closure, Site
+from batdispatch.core.machine.site import TICK, Closure, Site
+
+#: Why a job is rejected for which its reservation has no time left.
+TOO_LATE = "its reservation ends too soon for it"
 
 
 class _Waiting(NamedTuple):
@@ -49,7 +52,7 @@ class Openings:
         #: (when something changes for a job, its id).
         self._changes: list[tuple[float, str]] = []
         #: When hosts are opened to jobs that wait: the moments for which calls are asked.
-        self._moments = sorted({moment for window in site.windows for moment in (window.start, window.end)})
+        self._moments = site.moments
 
     def __len__(self) -> int:
         """Return how many jobs wait."""
@@ -123,5 +126,6 @@ class Openings:
 
     def next_moment(self, now: float) -> float:
         """Return the next moment at which a reservation starts or ends, or infinity."""
-        index = bisect_right(self._moments, now)
+        # A moment between two microseconds may have come although the clock shows less.
+        index = bisect_right(self._moments, now + TICK / 2)
         return self._moments[index] if index < len(self._moments) else math.inf

@@ -108,6 +108,18 @@ class Closure(NamedTuple):
     hosts: int
 
 
+class Ban(NamedTuple):
+    """Hosts on which jobs must not run after `before`, nor start before `end`, in seconds."""
+
+    before: float
+    end: float
+    hosts: int
+
+    def closure(self, walltime: float) -> Closure:
+        """Return when the hosts are closed to a job with a walltime, in seconds."""
+        return Closure(self.before - walltime + TICK, self.end, self.hosts)
+
+
 class QueuesProperty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the property ``queues`` says."""
 
@@ -295,16 +307,25 @@ class Site:
 
     def closures(self, job: Job) -> tuple[Closure, ...]:
         """Return when which hosts are closed to a job that no queue refuses, by its walltime."""
-        found = []
+        return tuple(ban.closure(job.walltime) for ban in self.bans(job))
+
+    def bans(self, job: Job) -> tuple[Ban, ...]:
+        """Return which hosts are closed to a job that no queue refuses, whatever its walltime."""
         own = self.window_of(job)
-        for window in self.windows:
-            begin, end = window.start - job.walltime + TICK, window.end - TICK
-            if window is not own and not self._lists(window, job):
-                found.append(Closure(begin, end, self.reserved[window.name]))
+        found = [
+            Ban(window.start, window.end - TICK, self.reserved[window.name])
+            for window in self.windows
+            if window is not own and not self._lists(window, job)
+        ]
         if own is not None:
-            found.append(Closure(-math.inf, own.start - TICK, self.compute))
-            found.append(Closure(own.end - job.walltime + TICK, math.inf, self.compute))
+            found.append(Ban(-math.inf, own.start - TICK, self.compute))
+            found.append(Ban(own.end, math.inf, self.compute))
         return tuple(found)
+
+    @property
+    def moments(self) -> list[float]:
+        """When reservations start and end, ascending, in seconds."""
+        return sorted({moment for window in self.windows for moment in (window.start, window.end)})
 
     def fitted(self, job: Job) -> Job:
         """Return a job that asks, beside all else, for hosts of its partition and reservation, within limits."""

@@ -39,8 +39,6 @@ def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
 
     A reason is a sentence without its full stop, here and below.
     """
-    if machine.site is not None and machine.site.windows:
-        return "the machine has reservations, and kernels know none"
     return _of_dispatcher(dispatcher) or _of_machine(machine, dispatcher) or library.why_missing()
 
 
@@ -49,11 +47,17 @@ def why_not(jobs: JobColumns) -> str | None:
     return _of_workload(jobs) or _of_requests(jobs)
 
 
-def calls(dispatcher: Dispatcher) -> bool:
-    """Return whether a dispatcher that has a kernel may ask to be called."""
-    return isinstance(dispatcher, SlurmBackfill) or (
-        isinstance(dispatcher, QueueDispatcher) and has_foresight(dispatcher)
+def calls(dispatcher: Dispatcher, machine: Machine) -> bool:
+    """Return whether a dispatcher that has a kernel may ask to be called, or is called for the sake of reservations."""
+    return (
+        isinstance(dispatcher, SlurmBackfill)
+        or _has_reservations(machine)
+        or (isinstance(dispatcher, QueueDispatcher) and has_foresight(dispatcher))
     )
+
+
+def _has_reservations(machine: Machine) -> bool:
+    return machine.site is not None and bool(machine.site.windows)
 
 
 def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
@@ -109,10 +113,11 @@ def _of_orderings(dispatcher: QueueDispatcher) -> str | None:
 
 
 def _of_machine(machine: Machine, dispatcher: Dispatcher) -> str | None:
-    if machine.licences:
-        return "the platform has licences, and kernels know none"
-    if isinstance(dispatcher, SlurmBackfill) and dispatcher.options.preempt != "none":
-        return "the kernel of slurm-backfill preempts no job"
+    if isinstance(dispatcher, SlurmBackfill):
+        if dispatcher.options.preempt != "none":
+            return "the kernel of slurm-backfill preempts no job"
+        if machine.licences and dispatcher.options.licenses:
+            return "the kernel of slurm-backfill reserves no licences, as licenses=true has it"
     if not machine.plain:
         return _of_nodes(machine, dispatcher)
     if isinstance(dispatcher, SlurmBackfill) and any(WEIGHT_PROPERTY in host.properties for host in machine.hosts):
@@ -121,11 +126,14 @@ def _of_machine(machine: Machine, dispatcher: Dispatcher) -> str | None:
 
 
 def _of_nodes(machine: Machine, dispatcher: Dispatcher) -> str | None:
-    """Return why no kernel knows nodes that jobs share, or hosts of partitions."""
+    """Return why no kernel knows nodes that jobs share, hosts of partitions, reservations or licences."""
     if isinstance(dispatcher, Conservative):
-        return "the kernel of conservative counts whole hosts, and knows no partitions"
+        return "the kernel of conservative counts whole hosts, and knows no partitions, reservations or licences"
     if isinstance(dispatcher, QueueDispatcher) and type(dispatcher.ordering) is Guard:
-        return f"ordering {dispatcher.options.ordering} has a kernel only on whole hosts without partitions"
+        return f"ordering {dispatcher.options.ordering} has a kernel only on whole hosts, and without queues"
+    if _has_reservations(machine) and isinstance(dispatcher, Easy) and not dispatcher.predictions.exact_requests:
+        # In Python, a run time is predicted when reservations first leave a place to the job.
+        return "easy has a kernel for reservations only with prediction=requested"
     if machine.exclusive and isinstance(dispatcher, Easy) and has_foresight(dispatcher):
         # There, in Python it depends on the jobs that have come whether hosts are counted.
         return "easy has a kernel for whole hosts of partitions only with prediction=requested and default_walltime=inf"
@@ -135,7 +143,7 @@ def _of_nodes(machine: Machine, dispatcher: Dispatcher) -> str | None:
 def _of_requests(jobs: JobColumns) -> str | None:
     """Return why jobs ask for what kernels do not know, or None."""
     for request in {job.request for job in jobs.told or ()}:
-        for name in ("contiguous", "io_nodes", "licences", "dependencies", "sizes"):
+        for name in ("contiguous", "io_nodes", "dependencies", "sizes"):
             if getattr(request, name):
                 return f"a job states {name}, and kernels know none"
     return None

@@ -12,6 +12,7 @@ from batdispatch import __version__
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.impossible import why_never
 from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.openings import TOO_LATE
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled.columns import jobs_of, runs_of
 from batdispatch.engines.compiled.exchange import exchange_of
@@ -97,6 +98,6 @@ def run(
 
 def _rejections(machine: Machine, jobs: JobColumns, ranks: list[int], demands: Demands | None) -> list[tuple[str, str]]:
     if demands is not None:
-        return [(f"w0!{jobs.ids[rank]}", demands.never[rank]) for rank in ranks]
+        return [(f"w0!{jobs.ids[rank]}", demands.never.get(rank, TOO_LATE)) for rank in ranks]
     space = space_of(machine)
     return [(f"w0!{jobs.ids[rank]}", why_never(space, jobs.job(rank))) for rank in ranks]

@@ -18,7 +18,7 @@ from batdispatch.core.plans.correction import GrowthRule
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue
 from batdispatch.engines.compiled.columns import Glimpse
 from batdispatch.engines.compiled.queue_order import COLUMN, column_of
-from batdispatch.engines.compiled.state import ENDS, KINDS, STARTS, Jobs, Key, State
+from batdispatch.engines.compiled.state import ENDS, KINDS, STARTS, Jobs, Key, State, is_refused
 from batdispatch.native.record import Record, fields_of
 from batdispatch.native.texts import PackedTexts
 from batdispatch.parts.ordering import Ordering, make_ordering
@@ -73,7 +73,7 @@ class Forecast:
         self.hear(state.now if self._hears_ends_first else math.nextafter(state.now, -math.inf))
         self._ledger.now = state.now
         for rank in range(self.record.told, state.submissions):
-            if self._jobs.units[rank] <= state.size:
+            if not is_refused(state, rank):
                 self._expect(rank, self._predictions.of(self._job(rank)))
         self.record.told = state.submissions
 

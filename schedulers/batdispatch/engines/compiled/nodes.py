@@ -47,6 +47,8 @@ class Demands(NamedTuple):
     #: The partitions; one of all hosts stands for none. And that of each job.
     parts: list[Part]
     part: Counts
+    #: The number of the reservation that each job asks for, from 1 on; 0: none.
+    reserved: Counts
     #: Why some jobs never run, by rank.
     never: dict[int, str]
 
@@ -67,7 +69,7 @@ def demands_of(machine: Machine, jobs: Jobs) -> Demands:
     space, site = space_of(machine), machine.site
     kinds, parts = dict[Request, int](), {"": 0}
     count = len(jobs.said)
-    kind, part = np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int32)
+    kind, part, reserved = (np.zeros(count, dtype=np.int32) for _ in range(3))
     known, never, needs = dict[Request, str](), dict[int, str](), list[Need]()
     for rank, told in enumerate(jobs.said.told or ()):
         # Queues look at walltimes, which are those of the clock.
@@ -83,8 +85,10 @@ def demands_of(machine: Machine, jobs: Jobs) -> Demands:
             kinds[fitted.request] = len(needs)
             needs.append(space.need(fitted))
         kind[rank], part[rank] = kinds[fitted.request], parts.setdefault(_part(site, job), len(parts))
+        if site is not None and (window := site.window_of(job)) is not None:
+            reserved[rank] = site.windows.index(window) + 1
     listed = [Part(machine.compute, 1) if not name else _told(site, name) for name in parts]
-    return Demands(machine, needs, kind, listed, part, never)
+    return Demands(machine, needs, kind, listed, part, reserved, never)
 
 
 def _part(site: Site | None, job: Job) -> str:
@@ -101,14 +105,15 @@ class Nodes(Record):
     """What is free, what jobs need, and what a search works on."""
 
     kinds = {
-        **dict.fromkeys(("hosts", "resources", "words"), int),
+        **dict.fromkeys(("hosts", "resources", "words", "licences"), int),
         **dict.fromkeys(("capacity", "free", "then", "both", "weight"), np.int64),
         "kind": np.int32,
         **dict.fromkeys(("units", "least", "most", "each", "bound", "alone", "idle", "named"), np.int64),
-        **{"amounts": np.int64, "once": np.int64, "may": np.uint64, "returns": int, "unfit": np.int64, "able": int},
+        **dict.fromkeys(("amounts", "once", "held"), np.int64),
+        **{"may": np.uint64, "returns": int, "unfit": np.int64, "able": int},
         **dict.fromkeys(("able_host", "room", "order", "roomy", "sets"), np.int64),
         **{"place": np.uint64, "on": np.int64, "counts_at": np.int64, "counts": np.int64, "counted": int},
-        "ahead": np.float64,
+        **{"ahead": np.float64, "openings": np.int64},
     }
     _fields_ = fields_of(kinds)
 
@@ -117,9 +122,10 @@ def nodes_of(demands: Demands, state: State) -> Nodes:
     """Return the nodes before anything happens."""
     machine, needs = demands.machine, demands.needs
     hosts, resources = machine.capacity.shape
-    nodes = Nodes(hosts=hosts, resources=resources, words=words_of(machine))
-    nodes.hold(capacity=machine.capacity, weight=weights_of(machine), kind=demands.kind)
-    nodes.hold(**{name: machine.capacity.copy() for name in ("free", "then", "both")})
+    nodes = Nodes(hosts=hosts, resources=resources, words=words_of(machine), licences=len(machine.licences))
+    capacity = np.concatenate((machine.capacity.ravel(), _numbers(amount for _, amount in machine.licences)))
+    nodes.hold(weight=weights_of(machine), kind=demands.kind)
+    nodes.hold(**{name: capacity.copy() for name in ("capacity", "free", "then", "both")})
     nodes.hold(
         **{name: _numbers(getattr(need, name) for need in needs) for name in ("units", "least", "most", "each")},
         bound=_numbers(map(_bound, needs)),
@@ -128,6 +134,7 @@ def nodes_of(demands: Demands, state: State) -> Nodes:
         named=_numbers(bool(need.request.named) for need in needs),
         amounts=_numbers(amount for need in needs for amount in need.amounts),
         once=_numbers(amount for need in needs for amount in need.once or (0,) * resources),
+        held=_numbers(amount for need in needs for amount in need.taken),
         may=masks_of([need.hosts for need in needs], nodes.words),
         unfit=np.full(len(needs), -1, dtype=np.int64),
     )

@@ -52,7 +52,7 @@ def _of_inputs(task: Task, few: int) -> str | None:
     reason = applies.why_never(task.dispatcher, machine)
     if reason is not None:
         return reason
-    if task.record and applies.calls(task.dispatcher):
+    if task.record and applies.calls(task.dispatcher, machine):
         return "the exchange is recorded, and kernels do not tell when the dispatcher asks to be called (--no-record)"
     # They also tell how many there are.
     jobs = columns_for(task)

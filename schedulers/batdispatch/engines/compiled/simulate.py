@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from batdispatch.engines.compiled.columns import has_foresight
 from batdispatch.engines.compiled.foresight import Forecast
 from batdispatch.engines.compiled.nodes import Demands, Nodes, nodes_of
 from batdispatch.engines.compiled.nodes import make_room as make_room_on_nodes
+from batdispatch.engines.compiled.openings import Openings, openings_of
 from batdispatch.engines.compiled.queue_order import beside_of, order_of
 from batdispatch.engines.compiled.state import (
     ALL_OVER,
@@ -134,14 +136,18 @@ def _simulation_of(jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher, demands:
 class _Simulation(ABC):
     """A simulation that a kernel takes on step by step."""
 
-    def __init__(self, jobs: Jobs, runs: Ints, demands: Demands | None = None) -> None:
+    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher, demands: Demands | None = None) -> None:
         room = room_for(jobs, runs)
         self.nodes: Nodes | None = None
+        self.openings: Openings | None = None
         if demands is None:
             self.state = begin(jobs, runs, room)
         else:
             self.state = begin(jobs, runs, room, demands.most)
             self.nodes = nodes_of(demands, self.state)
+            self.openings = openings_of(demands, jobs, self.state, plans=dispatcher.plans_openings)
+            if self.openings is not None:
+                self.nodes.openings = ctypes.addressof(self.openings)
 
     @abstractmethod
     def go_on(self, moments: int) -> int:
@@ -164,7 +170,7 @@ class _Queueing(_Simulation):
     """A simulation of a dispatcher that plans no further than the first of the queue."""
 
     def __init__(self, jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher, demands: Demands | None) -> None:
-        super().__init__(jobs, runs, demands)
+        super().__init__(jobs, runs, dispatcher, demands)
         self._rule = FCFS
         if isinstance(dispatcher, Filler):
             self._rule = FILLER
@@ -185,12 +191,11 @@ class _Slurm(_Simulation):
     """A simulation of slurm-backfill."""
 
     def __init__(self, jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill, demands: Demands | None) -> None:
-        super().__init__(jobs, runs, demands)
+        super().__init__(jobs, runs, dispatcher, demands)
         self._dispatcher = dispatcher
         self._slurm, self._order = slurm.slurm_of(jobs, runs, dispatcher, demands, self.nodes), order_of(jobs)
         if demands is not None and self._order is not None:
-            tiers = np.array([-part.tier for part in demands.parts], dtype=np.int64)
-            self._order.hold(tier=tiers[demands.part])
+            self._order.hold(tier=_tiers(demands))
         self._forecast = _forecast_of(jobs, dispatcher, self.state)
 
     def go_on(self, moments: int) -> int:
@@ -209,6 +214,12 @@ class _Slurm(_Simulation):
 
     def finish(self) -> None:
         self._dispatcher.passes, self._dispatcher.backfilled = self._slurm.passes, self._slurm.backfilled
+
+
+def _tiers(demands: Demands) -> Ints:
+    """Return a number for each job, int64 [job]; the smallest goes first, as `Partitions.in_order` has it."""
+    _, tiers = np.unique([-part.tier for part in demands.parts], return_inverse=True)
+    return np.where(demands.reserved, 0, len(tiers)) + tiers[demands.part]
 
 
 def _forecast_of(jobs: Jobs, dispatcher: QueueDispatcher, state: State) -> Forecast | None:
@@ -233,7 +244,7 @@ class _Planning(_Simulation):
     """A simulation of a dispatcher that plans all waiting jobs."""
 
     def __init__(self, jobs: Jobs, runs: Ints, dispatcher: Conservative) -> None:
-        super().__init__(jobs, runs)
+        super().__init__(jobs, runs, dispatcher)
         self._plan = plan.empty(len(jobs.units), runs, steps=room_for_plan(), kept=room_for_plan() // 2)
         self._slack = dispatcher.lateness.slack
 

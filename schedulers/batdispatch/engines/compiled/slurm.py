@@ -44,7 +44,7 @@ class Slurm(Record):
         **{"ends": np.float64, "row": np.int32, "rows": np.uint64, "changes": int},
         **dict.fromkeys(("allowed", "given", "place"), np.uint64),
         **{"runs": np.int64, "part": np.int32, "parts": int, "part_hosts": np.uint64},
-        **dict.fromkeys(("tried_in", "reserved_in", "failed"), np.int64),
+        **{"tried_in": np.int64, "reserved_in": np.int64, "line": np.int32, "lines": int, "failed": np.int64},
         **{"user": np.int32, "users": int, "tried_of": np.int32},
     }
     _fields_ = fields_of(kinds)
@@ -86,8 +86,11 @@ def _hold_parts(slurm: Slurm, jobs: Jobs, demands: Demands | None) -> None:
     part = np.zeros(len(jobs.units), dtype=np.int32) if demands is None else demands.part
     slurm.parts = 1 if demands is None else len(demands.parts)
     hosts = slurm.arrays["hosts"] if demands is None else masks_of([each.hosts for each in demands.parts], slurm.words)
-    slurm.hold(part=part, part_hosts=hosts)
-    slurm.hold(**{name: np.zeros(slurm.parts, dtype=np.int64) for name in ("tried_in", "reserved_in", "failed")})
+    reserved = np.zeros_like(part) if demands is None else demands.reserved
+    slurm.lines = slurm.parts + int(reserved.max(initial=0))
+    slurm.hold(part=part, part_hosts=hosts, line=np.where(reserved, slurm.parts - 1 + reserved, part).astype(np.int32))
+    slurm.hold(**{name: np.zeros(slurm.parts, dtype=np.int64) for name in ("tried_in", "reserved_in")})
+    slurm.hold(failed=np.zeros(slurm.lines, dtype=np.int64))
 
 
 def _set_of(runs: Ints) -> NDArray[np.uint64]:

@@ -74,7 +74,7 @@ class State(Record):
 
     kinds = {
         **{"jobs": int, "submission": np.float64, "units": np.int64},
-        **dict.fromkeys(("delay", "walltime", "booked"), np.float64),
+        **dict.fromkeys(("delay", "walltime", "booked", "expires"), np.float64),
         **dict.fromkeys(("place", "of_place"), np.int64),
         **{"size": int, "leaves": int, "room": int, "now": float},
         **dict.fromkeys(("submissions", "waiting", "running", "starts", "free", "free_runs"), int),
@@ -87,6 +87,13 @@ class State(Record):
         **{"expected": np.float64, "expected_job": np.int64, "least": np.int32, "shortest": np.float64},
     }
     _fields_ = fields_of(kinds)
+
+
+def is_refused(state: State, rank: int) -> bool:
+    """Return whether a job that comes now is rejected."""
+    expires = state.arrays.get("expires")
+    too_late = expires is not None and expires[rank] <= state.now
+    return too_late or bool(state.arrays["units"][rank] > state.size)
 
 
 def begin(jobs: Jobs, runs: Ints, room: int, largest: int | None = None) -> State:

@@ -1,0 +1,180 @@
+/* See batdispatch.core.machine.openings. */
+#include "openings.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "nodes.h"
+#include "running_jobs.h"
+
+/* How far a job may reach into a reservation, s. */
+#define TICK 1e-6
+
+/* Take out of a set what is closed to a job that starts at a time, and return when that changes next. */
+static double close_hosts(const Nodes *nodes, int64_t job, double time, uint64_t *set)
+{
+    const Openings *openings = nodes->openings;
+    double change = INFINITY;
+    for (int64_t at = openings->first[job]; at < openings->behind[job]; at++) {
+        double begin = openings->before[at] - openings->walltime[job] + TICK, end = openings->end[at];
+        if (begin <= time && time < end)
+            take_out(set, openings->closed + at * nodes->words, nodes->words);
+        change = begin > time && begin < change ? begin : change;
+        change = end > time && end < change ? end : change;
+    }
+    return change;
+}
+
+static bool is_shut(const Nodes *nodes, int64_t job)
+{
+    return nodes->openings && nodes->openings->shut[job];
+}
+
+int64_t *unfit_of(const Nodes *nodes, int64_t job)
+{
+    return is_shut(nodes, job) ? nodes->openings->unfit + job : nodes->unfit + nodes->kind[job];
+}
+
+const uint64_t *hosts_of(const Nodes *nodes, int64_t job)
+{
+    const uint64_t *may = nodes->may + nodes->kind[job] * nodes->words;
+    if (!is_shut(nodes, job))
+        return may;
+    copy(may, nodes->openings->open, nodes->words);
+    close_hosts(nodes, job, nodes->openings->looked[job], nodes->openings->open);
+    return nodes->openings->open;
+}
+
+const uint64_t *hosts_at(const Nodes *nodes, int64_t job, double time, double *change)
+{
+    int64_t row = nodes->kind[job] * nodes->words;
+    *change = 0.0;
+    if (!nodes->openings)
+        return nodes->may + row;
+    uint64_t *later = nodes->openings->later;
+    copy(nodes->openings->reach + row, later, nodes->words);
+    double next = close_hosts(nodes, job, time, later);
+    if (!same_sets(nodes->openings->reach + row, later, nodes->words))
+        *change = next;
+    meet(later, nodes->may + row, nodes->words);
+    return later;
+}
+
+/* See what is open to a waiting job now, and return whether that is something else than before. */
+static bool look(const State *state, const Nodes *nodes, int64_t job)
+{
+    Openings *openings = nodes->openings;
+    const uint64_t *reach = openings->reach + nodes->kind[job] * nodes->words;
+    copy(reach, openings->past, nodes->words);
+    copy(reach, openings->open, nodes->words);
+    close_hosts(nodes, job, openings->looked[job], openings->past);
+    openings->change[job] = close_hosts(nodes, job, state->now, openings->open);
+    openings->looked[job] = state->now;
+    openings->shut[job] = !same_sets(openings->open, reach, nodes->words);
+    openings->unfit[job] = -1;
+    return !same_sets(openings->open, openings->past, nodes->words);
+}
+
+/* Return whether the dispatcher is to see a job, as it is now. */
+static bool is_to_be_shown(Nodes *nodes, int64_t job)
+{
+    return nodes->openings->plans || fits_on(nodes, job, nodes->capacity, nodes->may + nodes->kind[job] * nodes->words);
+}
+
+/* Take up a job that came. */
+static void take_up(const State *state, Nodes *nodes, int64_t job)
+{
+    Openings *openings = nodes->openings;
+    look(state, nodes, job);
+    openings->shown[job] = is_to_be_shown(nodes, job);
+    openings->waiting_job[openings->waiting++] = job;
+    openings->quiet = openings->change[job] < openings->quiet ? openings->change[job] : openings->quiet;
+}
+
+/* Look at a waiting job again, and return whether that is news to the dispatcher. */
+static bool turn_job(const State *state, Nodes *nodes, int64_t job)
+{
+    int32_t *shown = nodes->openings->shown + job, was_shown = *shown;
+    if (!look(state, nodes, job) && was_shown)
+        return false;
+    *shown = is_to_be_shown(nodes, job);
+    return *shown || was_shown;
+}
+
+/* Return less than 0 if what changes for one job comes before what changes for another. */
+static int compare_changes(const void *one, const void *other)
+{
+    const Entry *a = one, *b = other;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->tier < b->tier ? -1 : 1;
+}
+
+/* Look at the jobs for which something changes, and reject those for which their reservations have no time left. Return
+ * whether there may be others than before that the dispatcher sees. */
+static bool turn_due(State *state, Nodes *nodes)
+{
+    Openings *openings = nodes->openings;
+    int64_t left = 0, late = 0;
+    openings->quiet = INFINITY;
+    for (int64_t at = 0; at < openings->waiting; at++) {
+        int64_t job = openings->waiting_job[at];
+        if (!isnan(state->start[job]))
+            continue;
+        bool is_due = openings->change[job] <= state->now;
+        if (is_due && is_refused(state, job)) {
+            nodes->ahead[late++] = (Entry){openings->by_id[job], openings->change[job], job};
+            state->freed |= !openings->plans;
+            continue;
+        }
+        state->freed |= is_due && turn_job(state, nodes, job);
+        openings->waiting_job[left++] = job;
+        openings->quiet = openings->change[job] < openings->quiet ? openings->change[job] : openings->quiet;
+    }
+    openings->waiting = left;
+    qsort(nodes->ahead, (size_t)late, sizeof *nodes->ahead, compare_changes);
+    for (int64_t at = 0; at < late; at++)
+        reject(state, nodes->ahead[at].job);
+    return late || !openings->plans;
+}
+
+/* Leave those jobs in the order that the dispatcher sees. */
+static void show_jobs(const State *state, const Openings *openings, Order *order)
+{
+    order->in_play = 0;
+    for (int64_t at = 0; at < openings->waiting; at++) {
+        int64_t job = openings->waiting_job[at];
+        if (openings->shown[job] && isnan(state->start[job]))
+            order->entries[order->in_play++] = waiting_entry(state, order, job);
+    }
+    qsort(order->entries, (size_t)order->in_play, sizeof *order->entries, compare_entries);
+}
+
+void turn_jobs(State *state, Nodes *nodes, Order *order, int64_t first)
+{
+    Openings *openings = nodes ? nodes->openings : NULL;
+    if (!openings)
+        return;
+    bool is_other = openings->quiet <= state->now && turn_due(state, nodes);
+    for (int64_t job = first; job < order->came; job++)
+        if (!is_refused(state, job)) {
+            take_up(state, nodes, job);
+            is_other |= !openings->shown[job];
+        }
+    if (is_other)
+        show_jobs(state, openings, order);
+}
+
+void call_for_openings(State *state, const Nodes *nodes)
+{
+    Openings *openings = nodes ? nodes->openings : NULL;
+    int64_t at = 0;
+    if (!openings || !state->waiting)
+        return;
+    while (at < openings->moments && openings->moment[at] <= state->now + TICK / 2)
+        at++;
+    if (at == openings->moments || openings->moment[at] == openings->called)
+        return;
+    openings->called = openings->moment[at];
+    call_at(state, openings->called);
+}
