@@ -3,12 +3,15 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from batdispatch.core.line.decisions import CallMeLater
 from batdispatch.core.line.events import SimulationBegins
 from batdispatch.core.line.ledger import SOONEST, Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.plans.lateness import overdue
+from batdispatch.core.plans.moments import milliseconds
 from batdispatch.core.plans.pace import Alarm, Pace
 
 
@@ -20,6 +23,12 @@ def ledger() -> Ledger:
 def calls(ledger: Ledger) -> list[float]:
     """Return the times for which calls were asked since the last time."""
     return [decision.at for decision in ledger.take_decisions() if isinstance(decision, CallMeLater)]
+
+
+@given(st.integers(0, 2**40), st.floats(-2e-6, 2e-6) | st.floats(0.0, 1e-3))
+def test_times_are_rounded_up_to_milliseconds_from_half_a_microsecond_on(count: int, beside: float) -> None:
+    time = max(count / 1000 + beside, 0.0)
+    assert milliseconds(time) == math.ceil(round(time * 1000, 3)) / 1000
 
 
 def test_it_is_due_once_in_a_period_and_one_call_is_asked_for_in_between(ledger: Ledger) -> None:

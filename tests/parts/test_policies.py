@@ -46,6 +46,7 @@ def situation(
         share=share,
         since=since,
         ask=asks,
+        smallest=min(queue, default=0),
     )
 
 
@@ -64,6 +65,13 @@ def test_a_job_of_its_preferred_size_may_be_left_alone_when_nothing_waits() -> N
     quiet = make_policy("dmr[idle_expand=false]")
     assert quiet.answer(situation(8, 2, 32, pref=8, free=56)) == Action("none", 8)
     assert quiet.answer(situation(4, 2, 32, pref=8, free=56)) == Action("expand", 32)
+
+
+@given(st.integers(0, 8), st.integers(1, 16), st.lists(st.integers(1, 20), max_size=5))
+def test_the_first_waiting_job_that_could_start_is_that_of_a_search(free: int, size: int, queue: list[int]) -> None:
+    found = situation(16, 1, 16, free=free, queue=queue).first_start(size)
+    able = [index for index, need in enumerate(queue) if need <= free + 16 - size]
+    assert found == (able[0] if able else None)
 
 
 @pytest.mark.parametrize("name", registry.names(GROUP))

@@ -1,6 +1,7 @@
 """Malleable jobs that rest are not asked about, and nothing else changes by it."""
 
 import math
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,11 @@ class Walker(Flexible):
     def _leap(self, start: float, units: int, before: float) -> int:
         return 0
 
+    def first_point(self, stay: Stay, time: float) -> float:
+        ahead = copy(self)
+        ahead.pass_points(stay, time)
+        return ahead.due
+
 
 @given(
     steps=st.integers(2, 5000),
@@ -142,12 +148,17 @@ def test_points_are_passed_as_if_one_by_one(
     job = Job(id="w0!a", request=Request(units=4), profile="p")
     sizes = Sizes(1, 8, kind="malleable", steps=steps, period=period)
     leaping, walking = [kind(job, sizes, {"p": {"type": "delay", "delay": runtime}}) for kind in (Flexible, Walker)]
-    stay = Stay(job=job, start=start, allocation=None)  # type: ignore[arg-type]
-    for flexible in (leaping, walking):
-        flexible.overhead, flexible.done = overhead, done
-        flexible.due = flexible.next_point(start, start, 4)
-    for share in sorted(shares):
-        before = start + overhead + share * (1 - done) * runtime
-        assert leaping.first_point(stay, before) == walking.first_point(stay, before)
-        assert leaping.pass_points(stay, before) == walking.pass_points(stay, before)
-        assert (leaping.due, leaping.checked) == (walking.due, walking.checked)
+    # The points of the second segment lie between those of the first one.
+    for begin in (start, start + 0.3 * runtime / steps):
+        stay = Stay(job=job, start=begin, allocation=None)  # type: ignore[arg-type]
+        moments = [begin + overhead + share * (1 - done) * runtime for share in shares]
+        for flexible in (leaping, walking):
+            flexible.overhead, flexible.done, flexible.checked = overhead, done, None
+            flexible.due = flexible.next_point(begin, begin, 4)
+            flexible.segments += 1
+        for moment in (*moments, *sorted(moments)):
+            assert leaping.first_point(stay, moment) == walking.first_point(stay, moment)
+        for before in sorted(moments):
+            assert leaping.pass_points(stay, before) == walking.pass_points(stay, before)
+            assert (leaping.due, leaping.checked) == (walking.due, walking.checked)
+            assert leaping.first_point(stay, moments[0]) == walking.first_point(stay, moments[0])

@@ -33,7 +33,7 @@ class Flexible:
 
     __slots__ = (
         *("_seconds", "begun", "called", "checked", "decided", "done", "due", "job", "left", "longest", "meant"),
-        *("machine", "overhead", "owed", "profile", "profiles", "segments", "sizes", "total"),
+        *("_ahead", "machine", "overhead", "owed", "profile", "profiles", "segments", "sizes", "total"),
     )
 
     def __init__(self, job: Job, sizes: Sizes, profiles: Mapping[str, Mapping[str, Any]]) -> None:
@@ -83,6 +83,8 @@ class Flexible:
         self.due = math.inf
         #: The point for which a call was asked for, see `batdispatch.layers.points`; infinity: none.
         self.called = math.inf
+        #: What `first_point` found last: where the job was, and from which time on it is the first one.
+        self._ahead: tuple[tuple[float | None, ...], float, float] = (), 0.0, 0.0
 
     # ------------------------------------------------------------------ work
 
@@ -199,8 +201,14 @@ class Flexible:
     def first_point(self, stay: Stay, time: float) -> float:
         """Return the first point from some time on, in seconds, if those before are checked without action."""
         due, checked = self.due, self.checked
-        self.pass_points(stay, time)
-        point, self.due, self.checked = self.due, due, checked
+        if due >= time:
+            return due
+        place = (self.segments, stay.start, due, checked)
+        known, since, point = self._ahead
+        if known != place or not since <= time <= point:
+            self.pass_points(stay, time)
+            point, self.due, self.checked = self.due, due, checked
+            self._ahead = place, time, point
         return point
 
 

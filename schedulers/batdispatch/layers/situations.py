@@ -51,12 +51,16 @@ def situation_of(
         in_time: leave out sizes at which it would not end before its walltime.
     """
     elapsed, units = ledger.now - stay.start, stay.job.units
+    counts = anywhere and ledger.counts_hosts
     return Situation(
         units=units,
         sizes=sizes_in_time(flexible, stay, ledger.now, cost)[0] if in_time else flexible.sizes,
         free=units_free(ledger, stay),
         waiting=len(waiting),
-        starts=_who_starts(ledger, stay, waiting, needs, choose, anywhere=anywhere),
+        smallest=min(needs, default=0) if counts else 0,
+        starts=_counted(ledger, stay, needs)
+        if counts
+        else _who_starts(ledger, stay, waiting, choose, anywhere=anywhere),
         gain=_gain(flexible, stay, elapsed, cost),
         share=machine / (len(ledger.running) + len(waiting)),
         since=None if flexible.checked is None else round(ledger.now - flexible.checked, 6),
@@ -117,14 +121,17 @@ def _in_time_from(flexible: Flexible, stay: Stay, seconds: float, cost: float) -
     return stay.start + (needs - stay.job.walltime) / slower - MARGIN
 
 
+def _counted(ledger: Ledger, stay: Stay, needs: list[int]) -> Callable[[int, int], bool]:
+    """Return which waiting jobs could start if a running job had some units of its own, where hosts are counted."""
+    most = ledger.free_hosts + stay.job.units
+    return lambda index, size: needs[index] <= most - size
+
+
 def _who_starts(
-    ledger: Ledger, stay: Stay, waiting: list[Job], needs: list[int], choose: Choose, *, anywhere: bool
+    ledger: Ledger, stay: Stay, waiting: list[Job], choose: Choose, *, anywhere: bool
 ) -> Callable[[int, int], bool]:
-    """Return which waiting jobs could start if a running job had some units of its own."""
+    """Return which waiting jobs could start if a running job had some units of its own, by the placement."""
     units, space = stay.job.units, ledger.space
-    if anywhere and ledger.counts_hosts:
-        most = ledger.free_hosts + units
-        return lambda index, size: needs[index] <= most - size
     scenes: dict[int, Scene | None] = {units: scene_if(ledger, stay, ledger.free, stay.allocation)}
 
     def starts(index: int, size: int) -> bool:

@@ -47,6 +47,14 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     since: float | None = None
     #: What the application asks for; None: nothing.
     ask: Ask | None = None
+    #: No waiting job needs fewer units than this, be they free or this job's.
+    smallest: int = 0
+
+    def first_start(self, units: int) -> int | None:
+        """Return the first waiting job that could start if this job had so many units, of those that it has."""
+        if self.free + self.units - units < self.smallest:
+            return None
+        return next((index for index in range(self.waiting) if self.starts(index, units)), None)
 
     @property
     def fitting(self) -> list[int]:

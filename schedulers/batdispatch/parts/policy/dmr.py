@@ -64,12 +64,11 @@ class Dmr(Policy):
 
     def _widely(self, situation: Situation) -> Action:
         """Section 4.3."""
-        units, waiting, starts = situation.units, range(situation.waiting), situation.starts
-        if any(starts(index, units) for index in waiting):
+        if situation.first_start(situation.units) is not None:
             return situation.none()
-        fewer = situation.sizes.below(units)
-        for index in waiting if fewer else ():
-            # What the furthest shrink does not start, no other does.
-            if starts(index, fewer[-1]):
-                return Action("shrink", next(size for size in fewer if starts(index, size)), index)
+        fewer = situation.sizes.below(situation.units)
+        # What the furthest shrink does not start, no other does.
+        index = situation.first_start(fewer[-1]) if fewer else None
+        if index is not None:
+            return Action("shrink", next(size for size in fewer if situation.starts(index, size)), index)
         return self.expand(situation, situation.sizes.most)

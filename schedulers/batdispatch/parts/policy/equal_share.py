@@ -29,7 +29,7 @@ class EqualShare(Policy):
         if not fewer:
             return situation.none()
         size = next((size for size in fewer if size <= share), fewer[-1])
-        boosted = next((index for index in range(situation.waiting) if situation.starts(index, size)), None)
+        boosted = situation.first_start(size)
         return Action("shrink", size, boosted)
 
     def idles(self, situation: Situation) -> bool:
