@@ -10,6 +10,7 @@ import pytest
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.platforms import read_platform
+from batdispatch.results import power_split
 from batdispatch.results.power_split import CHANGES, FILE, split_of
 from recorded_energy import ENERGY
 
@@ -57,6 +58,11 @@ def test_the_split_of_recordings_is_that_of_each_host_by_itself(folder: Path) ->
     end = float((folder / FILE).read_text().splitlines()[-1].partition(",")[0])
     split = split_of(folder, machine)
     assert split is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(power_split, "_PAIRS", 3)
+        in_blocks = split_of(folder, machine)
+    assert in_blocks is not None
+    assert [*in_blocks.between(0.0, end)] == pytest.approx(split.between(0.0, end))
     halves = split.between(0.0, 0.4 * end), split.between(0.4 * end, end)
     assert [*map(sum, zip(*halves, strict=True))] == pytest.approx(split.between(0.0, end))
     expected = [0.0, 0.0]

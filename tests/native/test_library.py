@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from batdispatch.engines.compiled.energy import Energy
 from batdispatch.engines.compiled.files import JobRows
 from batdispatch.engines.compiled.foresight import Foresight
 from batdispatch.engines.compiled.nodes import Nodes
 from batdispatch.engines.compiled.openings import Openings
 from batdispatch.engines.compiled.plan import Plan
 from batdispatch.engines.compiled.queue_order import Beside, Order
+from batdispatch.engines.compiled.sleepers import Sleepers
 from batdispatch.engines.compiled.slurm import Slurm
 from batdispatch.engines.compiled.state import State
 from batdispatch.inputs.workloads.text_columns import WorkloadText
@@ -46,6 +48,7 @@ KINDS = {
     # A structure of its own.
     "Nodes *": np.int64,
     "Openings *": np.int64,
+    "Sleepers *": np.int64,
     # Of three.
     "Entry *": np.float64,
 }
@@ -54,7 +57,7 @@ KINDS = {
 def fields_in(source: str, name: str) -> dict[str, object]:
     """Return the fields of a structure in a file in C, and what Python calls their types."""
     text = re.sub(r"/\*.*?\*/", "", (FOLDER / source).read_text(), flags=re.DOTALL)
-    (body,) = re.findall(r"typedef struct \{([^{}]*)\} " + name + ";", text)
+    (body,) = re.findall(r"typedef struct (?:\w+ )?\{([^{}]*)\} " + name + ";", text)
     declared = [re.fullmatch(r"(?:const )?(\w+ \*?)(\w+)", line.strip()) for line in body.split(";")[:-1]]
     found: dict[str, object] = {}
     for kind, field in ((each[1].strip(), each[2]) for each in declared if each is not None):
@@ -73,6 +76,7 @@ def fields_in(source: str, name: str) -> dict[str, object]:
         *[("state.h", State), ("plan.h", Plan), ("rollout.c", Rollout)],
         *[("queue_order.h", Order), ("easy_beside.h", Beside), ("foresight.h", Foresight)],
         *[("slurm.h", Slurm), ("nodes.h", Nodes), ("openings.h", Openings)],
+        *[("sleepers.h", Sleepers), ("energy.c", Energy)],
         *[("job_rows.c", JobRows), ("workload_text.c", WorkloadText)],
     ],
 )

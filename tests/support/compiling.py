@@ -15,11 +15,12 @@ from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.messages import Message, Peer, Reply
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Machine
-from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.compiled import applies, engine
 from batdispatch.engines.compiled.exchange import exchange_of
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
 from simulating import Task
@@ -79,6 +80,8 @@ class Came(NamedTuple):
     report: dict[str, Any]
     #: Frames of messages and answers; empty where the dispatcher may ask to be called.
     exchange: list[tuple[bytes, bytes]]
+    #: consumed_energy.csv and pstate_changes.csv; none: energy is not counted.
+    energy: tuple[str, ...]
 
 
 class _Recorded:
@@ -123,25 +126,37 @@ def workload_of(tasks: list[Task]) -> Workload:
     return made
 
 
-def in_python(machine: Machine, workload: Workload, dispatcher: str, options: Mapping[str, Any]) -> Came:
+def in_python(
+    machine: Machine,
+    workload: Workload,
+    dispatcher: str,
+    options: Mapping[str, Any],
+    energy: CountEnergy | None = None,
+) -> Came:
     """Simulate with the dispatcher in Python."""
     session = Session(create(dispatcher, options))
     with tempfile.TemporaryDirectory() as name:
-        simulation = EmbeddedEngine(machine, workload, Outputs(Path(name), len(machine.hosts)))
+        outputs = Outputs(Path(name), len(machine.hosts))
+        simulation = EmbeddedEngine(machine, workload, outputs, options=EngineOptions(energy=energy))
         simulation.run(listener := _Recorded(session))
         assert session.ledger is not None
         frames = [] if applies.calls(session.dispatcher, machine) else listener.frames
         return _came(Path(name), simulation.messages, session.ledger.rejections, session.report, frames)
 
 
-def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Mapping[str, Any]) -> Came:
+def compiled(
+    machine: Machine,
+    workload: Workload,
+    dispatcher: str,
+    options: Mapping[str, Any],
+    energy: CountEnergy | None = None,
+) -> Came:
     """Simulate in a kernel."""
     chosen = create(dispatcher, options)
     jobs = columns_of(workload, told=not machine.plain)
     assert isinstance(jobs, JobColumns)
     assert applies.why_never(chosen, machine) is None
     assert applies.why_not(jobs) is None
-    assert isinstance(chosen, QueueDispatcher)
     frames: list[tuple[bytes, bytes]] = []
 
     def tell(*told: Any) -> None:
@@ -149,9 +164,8 @@ def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Map
 
     with tempfile.TemporaryDirectory() as name:
         silent = applies.calls(chosen, machine)
-        outcome = engine.run(
-            machine, jobs, chosen, Outputs(Path(name), len(machine.hosts)), tell=None if silent else tell
-        )
+        outputs = Outputs(Path(name), len(machine.hosts))
+        outcome = engine.run(machine, jobs, chosen, outputs, tell=None if silent else tell, count=energy)
         return _came(Path(name), outcome.messages, outcome.rejections, outcome.report, frames)
 
 
@@ -163,10 +177,12 @@ def _came(
     exchange: list[tuple[bytes, bytes]],
 ) -> Came:
     written = {path.name for path in folder.iterdir()}
-    assert written - {"units.csv"} == {"jobs.csv", "machine_states.csv", "schedule.csv"}
+    counted = ("consumed_energy.csv", "pstate_changes.csv")
+    assert written - {"units.csv", *counted} == {"jobs.csv", "machine_states.csv", "schedule.csv"}
+    energy = tuple((folder / file).read_text() for file in counted if file in written)
     units = (folder / "units.csv").read_text() if "units.csv" in written else ""
     names, values = (folder / "schedule.csv").read_text().splitlines()
     sums = dict(zip(names.split(","), values.replace(", ", " ").split(","), strict=True))
     jobs, states = (folder / "jobs.csv").read_text(), (folder / "machine_states.csv").read_text()
     sums = {k: v for k, v in sums.items() if k not in _OF_THE_RUN}
-    return Came(jobs, units, states, sums, messages, rejections, dict(report), exchange)
+    return Came(jobs, units, states, sums, messages, rejections, dict(report), exchange, energy)

@@ -126,6 +126,10 @@ class OwnMeter:
         else:
             self._watts[hosts] = self._watts_at(state, load)
 
+    def watts_of(self, group: AlikeHosts, load: float) -> float:
+        """Return what each host of a group burns under some flop/s, in watts."""
+        return self._watts_at(self._number(group), load)
+
     def _watts_at(self, state: int, load: float) -> float:
         """Return what a host burns in a power state of some number under some flop/s, in watts."""
         known = self._known.get((state, load))
@@ -154,7 +158,7 @@ class OwnMeter:
         if self._exact:
             self._charge(hosts, now)
         self._load[hosts] = flops
-        self._watts[hosts] = self._watts_at(self._number(group), flops)
+        self._watts[hosts] = self.watts_of(group, flops)
 
 
 def index_of(hosts: Allocation) -> Hosts:

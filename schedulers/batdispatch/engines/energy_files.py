@@ -44,6 +44,14 @@ class EnergyFiles:
         """Add a row of pstate_changes.csv; `hosts` in Batsim's notation."""
         self._pstates.stream.write(b"%g,%b,%d\n" % (time, hosts.encode(), state))
 
+    def write_energy(self, rows: bytes | memoryview) -> None:
+        """Add rows of consumed_energy.csv that are written out."""
+        self._energy.stream.write(rows)
+
+    def write_pstates(self, rows: bytes | memoryview) -> None:
+        """Add rows of pstate_changes.csv that are written out."""
+        self._pstates.stream.write(rows)
+
     def begin(self, pstates: Sequence[int]) -> None:
         """Write the power states in which the hosts begin."""
         for state in sorted(set(pstates)):

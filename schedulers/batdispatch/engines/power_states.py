@@ -8,7 +8,7 @@ all its hosts have done so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -31,7 +31,7 @@ from batdispatch.engines.state_times import StateTimes
 from batdispatch.engines.timing import PlatformTimer
 
 #: What Batsim writes when a power state is decided: to compute in, to sleep in, any other.
-_COMPUTE, _SLEEP, _OTHER = -1, -2, -42
+COMPUTE, SLEEP, _OTHER = -1, -2, -42
 
 
 class Surroundings(Protocol):
@@ -103,7 +103,7 @@ class Power:
         #: J at the first submission and at the last end.
         self.span: tuple[float, float] | None = None
         #: Watts that the hosts burn at the least when they compute.
-        self._least = sum(power.states[power.start].epsilon for power in states.powers)
+        self._least = least_watts(states)
         files.begin([power.start for power in states.powers])
 
     def begin_simulation(self) -> None:
@@ -148,7 +148,7 @@ class Power:
         request = Request(hosts, state, switched)
         if not self._is_one_row(world, request):
             power = self.states.powers[hosts.bounds[0]]
-            kind = _COMPUTE if target in power.computing else _SLEEP if target in power.sleeps else _OTHER
+            kind = COMPUTE if target in power.computing else SLEEP if target in power.sleeps else _OTHER
             self._files.pstates(now, str(hosts), kind)
         self.switches[0] += 1
         self.switches[1] += hosts.size
@@ -269,15 +269,7 @@ class Power:
     def totals(self, idle: float) -> dict[str, float]:
         """Return what schedule.csv says of it; `idle`: seconds that hosts neither computed nor were away."""
         first, last = (-1.0, -1.0) if self.span is None else self.span
-        spent = self.times.seconds
-        grouped, hosts = self.switches
-        return {
-            "consumed_joules": last - first,
-            "nb_grouped_switches": grouped,
-            "nb_machine_switches": hosts,
-            "time_idle": idle - sum(spent.values()),
-            **{f"time_{name}": seconds for name, seconds in spent.items()},
-        }
+        return totals_of(last - first, (self.switches[0], self.switches[1]), idle, self.times.seconds)
 
     def finish(self) -> None:
         """Give the files their names."""
@@ -286,6 +278,29 @@ class Power:
     def discard(self) -> None:
         """Remove the files."""
         self._files.discard()
+
+
+def least_watts(states: HostStates) -> float:
+    """Return the watts that all hosts burn at the least when they compute, at 0 s."""
+    return sum(power.states[power.start].epsilon for power in states.powers)
+
+
+def totals_of(joules: float, switches: tuple[int, int], idle: float, spent: Mapping[str, float]) -> dict[str, float]:
+    """Return what schedule.csv says of power states.
+
+    Args:
+        joules: of all hosts, from the first submission to the last end.
+        switches: requests, and hosts in them.
+        idle: seconds that hosts neither computed nor were away, summed over the hosts.
+        spent: seconds in each of `state_times.STATES`.
+    """
+    return {
+        "consumed_joules": joules,
+        "nb_grouped_switches": switches[0],
+        "nb_machine_switches": switches[1],
+        "time_idle": idle - sum(spent.values()),
+        **{f"time_{name}": seconds for name, seconds in spent.items()},
+    }
 
 
 def power_of(

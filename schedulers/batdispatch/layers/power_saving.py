@@ -49,6 +49,7 @@ from batdispatch.core.line.events import (
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.power import SLEEP_PROPERTY
 from batdispatch.core.machine.series import Series
 from batdispatch.core.numerals import number_of
@@ -132,6 +133,11 @@ class PowerSaving(Layer):
     References:
         [1] Slurm: "Power saving guide" (`SuspendTime`, `SuspendExcNodes`, `ResumeTimeout`), for hosts that sleep when
             they have been idle for some time, and jobs that hold their hosts while these wake up.
+
+    Attributes:
+        sleep: the sleep rule; None: no host ever sleeps.
+        switches: hosts that were put to sleep until now.
+        booted: jobs that were started on hosts which had to wake up.
     """
 
     options_type: ClassVar[type[Options]] = PowerSavingOptions
@@ -144,12 +150,12 @@ class PowerSaving(Layer):
                 f"dispatcher powered: found {self.options.dispatcher} inside it, expected a dispatcher without powered "
                 "and resizing: both would decide what becomes of the same hosts"
             )
-        self._sleep = None if self.options.sleep == "none" else make_sleep(self.options.sleep)
+        self.sleep = None if self.options.sleep == "none" else make_sleep(self.options.sleep)
         self._price, self._cap = self._read_series()
         self._hours = self._make_hours()
         self._slow = self._make_slow()
         #: Whether it does anything.
-        self._on = self._sleep is not None or self._cap is not None or self._hours is not None
+        self._on = self.sleep is not None or self._cap is not None or self._hours is not None
         if self._on and self.inner.needs_energy:
             found = next(name for name in ("cap", "sleep", "price") if getattr(self.options, name) != "none")
             raise InputError(
@@ -171,7 +177,12 @@ class PowerSaving(Layer):
         self._slept = False
         #: Whether hosts woke up since then, or could have gone to sleep and did not, and when there is more to do, s.
         self._woken, self._left, self._next = False, False, -math.inf
-        self._switches = self._booted = 0
+        self.switches = self.booted = 0
+
+    def kept_awake(self, machine: Machine) -> int:
+        """Return how many idle hosts of a machine stay awake."""
+        keep = self.options.keep
+        return math.ceil(keep * machine.size) if keep < 1 else int(keep)
 
     def _read_series(self) -> tuple[Series | None, PowerCap | None]:
         """Return the price and the cap, if they are given."""
@@ -211,7 +222,7 @@ class PowerSaving(Layer):
     def _make_hours(self) -> CheapHours | None:
         options = self.options
         if self._price is None:
-            needs = "slack" if options.slack != "0" else "sleep" if self._sleep and self._sleep.needs_price else ""
+            needs = "slack" if options.slack != "0" else "sleep" if self.sleep and self.sleep.needs_price else ""
             if needs:
                 value = getattr(options, needs)
                 raise InputError(f"dispatcher powered: found {needs}={value} without a price, expected price=FILE")
@@ -224,7 +235,7 @@ class PowerSaving(Layer):
     def begin(self, ledger: Ledger) -> None:
         if self._on:
             ledger.wake_for_jobs()
-        if self._sleep is not None:
+        if self.sleep is not None:
             assert ledger.states is not None, "wake_for_jobs was called"
             if not ledger.states.can_sleep & ledger.machine.compute:
                 raise InputError(
@@ -233,8 +244,7 @@ class PowerSaving(Layer):
                     "writes)"
                 )
             self._idle = IdleTimes(self.options.after)
-            keep = self.options.keep
-            self._keep = math.ceil(keep * ledger.machine.size) if keep < 1 else int(keep)
+            self._keep = self.kept_awake(ledger.machine)
         if self._cap is not None:
             changes = f"cap={self.options.cap}, which changes over time" if self._cap.changes else ""
             changes = changes if self._slow is None else "states=lower"
@@ -249,7 +259,7 @@ class PowerSaving(Layer):
                     "one where jobs take whole hosts: others would be slowed down with a job"
                 )
             assert ledger.states is not None, "wake_for_jobs was called"
-            self._cap.begin(ledger, sleeps=self._sleep is not None or bool(ledger.states.asleep))
+            self._cap.begin(ledger, sleeps=self.sleep is not None or bool(ledger.states.asleep))
         if self._hours is not None:
             self._hours.predictions.begin(ledger)
         super().begin(ledger)
@@ -292,7 +302,7 @@ class PowerSaving(Layer):
             ledger.start(job, place)
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
-        self._booted += stay.start > ledger.now
+        self.booted += stay.start > ledger.now
         if self._cap is not None:
             self._cap.draw(ledger)
         super().on_start(ledger, stay)
@@ -347,13 +357,13 @@ class PowerSaving(Layer):
                 self._show(ledger, job)
         if self._cap is not None and self._cap.changes:
             self._cap.refresh(ledger, partial(self._turn, ledger))
-        if self._sleep is None or self._news or self.inner.idle_until(ledger) <= ledger.now:
-            self._news |= self._sleep is not None
+        if self.sleep is None or self._news or self.inner.idle_until(ledger) <= ledger.now:
+            self._news |= self.sleep is not None
             self._planned = None
             self._decide_inside(ledger)
         if self._slow is not None:
             self._slow.set_hosts(ledger)
-        if self._sleep is None:
+        if self.sleep is None:
             self._call(ledger, self._next_moment(ledger))
             self._news = False
             return
@@ -452,13 +462,13 @@ class PowerSaving(Layer):
             may &= ~self._slow.unanswered
         chosen = 0
         most = min(may.bit_count(), idle.bit_count() - self._keep)
-        assert self._sleep is not None, "hosts sleep by a rule"
-        asked = not (self._sleep.needs_empty_queue and ledger.queue)
+        assert self.sleep is not None, "hosts sleep by a rule"
+        asked = not (self.sleep.needs_empty_queue and ledger.queue)
         if may and most > 0 and asked:
             view = IdleHosts(hosts=may, awake=idle, most=most, ledger=ledger, price=self._price)
-            chosen = self._affordable(ledger, self._sleep.choose(view))
+            chosen = self._affordable(ledger, self.sleep.choose(view))
             if chosen:
-                self._switches += chosen.bit_count()
+                self.switches += chosen.bit_count()
                 ledger.let_sleep(chosen)
                 if self._cap is not None:
                     self._cap.draw(ledger)
@@ -468,7 +478,7 @@ class PowerSaving(Layer):
         self._next = min(self._due, self._idle.next_due(ledger.now)) if asked else self._due
         if ledger.queue or ledger.running or ledger.blocked or not ledger.static_jobs_done:
             due = min(self._next, self._next_moment(ledger))
-            if may and self._price is not None and self._sleep.needs_price:
+            if may and self._price is not None and self.sleep.needs_price:
                 due = min(due, self._price.next_change(ledger.now))
             self._call(ledger, due)
             # An earlier call may come first: then the next one is to be asked for.
@@ -532,7 +542,7 @@ class PowerSaving(Layer):
     def measure(self, ledger: Ledger) -> None:
         """Prepare to be asked `why_waited` and `kept_until`, instead of `begin`."""
         if self._cap is not None:
-            self._cap.measure(ledger.machine, sleeps=self._sleep is not None)
+            self._cap.measure(ledger.machine, sleeps=self.sleep is not None)
         if self._hours is not None:
             self._hours.predictions.begin(ledger)
 
@@ -556,6 +566,6 @@ class PowerSaving(Layer):
             report["jobs_slowed_down"] = self._slow.count
         if self._hours is not None:
             report["jobs_kept_back"] = self._hours.count
-        if self._sleep is None:
+        if self.sleep is None:
             return report
-        return {**report, "hosts_put_to_sleep": self._switches, "jobs_that_woke_hosts": self._booted}
+        return {**report, "hosts_put_to_sleep": self.switches, "jobs_that_woke_hosts": self.booted}

@@ -54,10 +54,10 @@ char *put_six_digits(char *out, double number, double *read)
 }
 
 /* Write what printf writes, with a point whatever the locale has in its place. */
-static char *put_by_printf(char *out, double number)
+static char *put_by_printf(char *out, int digits, double number)
 {
     char text[WIDEST];
-    snprintf(text, sizeof text, "%.9g", number);
+    snprintf(text, sizeof text, "%.*g", digits, number);
     for (const char *from = text; *from; from++) {
         if (strchr("0123456789e+-", *from))
             *out++ = *from;
@@ -69,5 +69,10 @@ static char *put_by_printf(char *out, double number)
 
 char *put_nine_significant(char *out, double number)
 {
-    return number < 1e9 && number == floor(number) ? put_whole(out, (int64_t)number) : put_by_printf(out, number);
+    return number < 1e9 && number == floor(number) ? put_whole(out, (int64_t)number) : put_by_printf(out, 9, number);
+}
+
+char *put_six_significant(char *out, double number)
+{
+    return number < 1e6 && number == floor(number) ? put_whole(out, (int64_t)number) : put_by_printf(out, 6, number);
 }

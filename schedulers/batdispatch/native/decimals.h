@@ -12,5 +12,7 @@ char *put_whole(char *out, int64_t number);
 char *put_six_digits(char *out, double number, double *read);
 /* Write a number from 0 as "%.9g" does. */
 char *put_nine_significant(char *out, double number);
+/* Write one as "%g" does. */
+char *put_six_significant(char *out, double number);
 
 #endif

@@ -22,6 +22,8 @@ void decide_by_key(State *state, Order *order, Beside *beside, Foresight *foresi
 
 /* EASY: find the shadow time of a job, and how many hosts it leaves spare then. */
 void reserve(State *state, int64_t head);
+/* EASY: want the hosts on which the first of the queue is to start, under a layer that lets hosts sleep. */
+void want_head(State *state);
 /* EASY: start a job that fits if it ends by the shadow time of the head, or uses what the head leaves spare then. */
 void start_ahead(State *state, int64_t job, int64_t head, bool by_hosts);
 

@@ -4,11 +4,13 @@
  * them are all hosts that are free now. So the free hosts that it does not keep are those above the last one that it
  * keeps: the threshold. It is looked for only when a job that would outlive the shadow time might use such hosts. */
 #include "decisions.h"
+#include "host_sets.h"
 #include "hosts.h"
 #include "queue_tree.h"
 #include "rounding.h"
 #include "running_jobs.h"
 #include "shadow.h"
+#include "sleepers.h"
 
 /* More than what rounding adds to a time, s. */
 #define TICK 1e-6
@@ -16,7 +18,7 @@
 void reserve(State *state, int64_t head)
 {
     state->spare = state->free - state->units[head];
-    state->shadow = shadow_time(state->expected, state->expected_job, state->running, state->units, &state->spare);
+    state->shadow = shadow_time(state->expected, state->expected_job, holding(state), state->units, &state->spare);
     state->threshold = UNKNOWN;
 }
 
@@ -24,7 +26,7 @@ void reserve(State *state, int64_t head)
 static int64_t ending_by_then(const State *state)
 {
     int64_t jobs = 0;
-    while (jobs < state->running && state->expected[jobs] <= state->shadow)
+    while (jobs < holding(state) && state->expected[jobs] <= state->shadow)
         jobs++;
     return jobs;
 }
@@ -73,13 +75,19 @@ static int64_t threshold_of(const State *state, int64_t units)
     return low;
 }
 
+static void find_threshold(State *state, int64_t head)
+{
+    if (state->threshold != UNKNOWN)
+        return;
+    state->threshold = threshold_of(state, state->units[head]);
+    state->spare = free_above(state, state->threshold);
+}
+
 /* Start a job that outlives the shadow time on what the first of the queue leaves spare, if that is enough. */
 static void start_beside(State *state, int64_t job, int64_t head, bool by_hosts)
 {
-    if (by_hosts && state->threshold == UNKNOWN) {
-        state->threshold = threshold_of(state, state->units[head]);
-        state->spare = free_above(state, state->threshold);
-    }
+    if (by_hosts)
+        find_threshold(state, head);
     if (state->units[job] > state->spare)
         return;
     start_job(state, job, state->threshold);
@@ -88,6 +96,9 @@ static void start_beside(State *state, int64_t job, int64_t head, bool by_hosts)
 
 void start_ahead(State *state, int64_t job, int64_t head, bool by_hosts)
 {
+    /* A job whose hosts have to wake up may end later than it was let run ahead for. */
+    if (by_hosts && state->sleepers)
+        find_threshold(state, head);
     if (round_six(state->now + state->booked[job]) <= state->shadow)
         start_job(state, job, UNKNOWN);
     else
@@ -108,6 +119,23 @@ static void backfill(State *state, int64_t head, bool by_hosts)
         place = state->place[job] + 1;
         start_ahead(state, job, head, by_hosts);
     }
+}
+
+void want_head(State *state)
+{
+    uint64_t *hosts = state->sleepers->idle;
+    int64_t head = first_waiting(state), words = state->sleepers->words, spare = state->free - state->units[head];
+    double shadow = shadow_time(state->expected, state->expected_job, holding(state), state->units, &spare);
+    if (shadow == INFINITY)
+        return;
+    for (int64_t index = 0; index < words; index++)
+        hosts[index] = 0;
+    for (int64_t run = 0; run < state->free_runs; run++)
+        enter_run(hosts, state->free_first[run], state->free_last[run]);
+    for (int64_t index = 0; index < holding(state) && state->expected[index] <= shadow; index++)
+        enter_job(state, state->expected_job[index], hosts);
+    leave_lowest_bits(hosts, words, state->units[head]);
+    want(state, shadow, hosts);
 }
 
 void decide_easy(State *state, bool by_hosts)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sleepers.h"
+
 static int64_t least_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -11,7 +13,7 @@ bool has_room(const State *state)
 {
     /* Each start cuts a run of free hosts in two places at most. */
     int64_t most = state->runs + state->free_runs + 2 * least_of(state->waiting, state->free);
-    return most <= state->room && state->calls + MOST_ASKED <= state->most_calls;
+    return most <= state->room && (!state->sleepers || has_room_for_switches(state)) && state->calls + MOST_ASKED <= state->most_calls;
 }
 
 /* Let `to` be the place of the free runs from `from` on, up to the last one. */

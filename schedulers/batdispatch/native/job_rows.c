@@ -28,6 +28,9 @@ typedef struct {
     const int32_t *hosts_runs;
     const int32_t *first;
     const int32_t *last;
+    /* Joules of each job's hosts, or null, and by row as they are read there. */
+    const double *joules;
+    double *row_joules;
     /* Names of the jobs by rank, and of the profiles; what stands for success and final state, by state. */
     const uint8_t *names;
     const int64_t *names_bounds;
@@ -139,7 +142,12 @@ static char *put_row(JobRows *rows, int64_t row, char *out)
     out = ran ? put_times(rows, row, out) : put_no_times(rows, row, out);
     if (ran)
         out = put_hosts(rows, job, out);
-    return put(out, ran ? ",-1.000000,\"\"\n" : ",,\"\"\n");
+    *out++ = ',';
+    if (ran && rows->joules)
+        out = put_six_digits(out, rows->joules[job], rows->row_joules + row);
+    else
+        out = put(out, ran ? "-1.000000" : "");
+    return put(out, ",\"\"\n");
 }
 
 static int64_t most_bytes(const JobRows *rows, int64_t row)

@@ -122,9 +122,16 @@ void decide_by_key(State *state, Order *order, Beside *beside, Foresight *foresi
     if (beside)
         look_beside(beside, state);
     put_in_order(state, order, beside);
-    int64_t at = start_from_head(state, order, beside, rule == FILLER);
-    if (at < order->in_play && (rule == EASY_COUNT || rule == EASY_HOSTS)) {
-        reserve(state, order->entries[at].job);
+    int64_t at = 0;
+    /* Where hosts sleep, jobs end later than they were let run ahead for, and a reservation is kept until it is made anew. */
+    if (!state->sleepers || state->freed || order->entries[0].job != state->head) {
+        at = start_from_head(state, order, beside, rule == FILLER);
+        state->freed = 0, state->head = UNKNOWN;
+    }
+    if (at < order->in_play && state->waiting > 1 && (rule == EASY_COUNT || rule == EASY_HOSTS)) {
+        if (state->head == UNKNOWN)
+            reserve(state, order->entries[at].job);
+        state->head = order->entries[at].job;
         run_ahead(state, order, at, rule == EASY_HOSTS);
     }
     drop_started(state, order);

@@ -4,6 +4,7 @@
 #include "hosts.h"
 #include "nodes.h"
 #include "running_jobs.h"
+#include "sleepers.h"
 
 /* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or ASKS; `nodes`: that jobs share, or null; `order`:
  * of the queue, or null if it does not change over time and there are no nodes; `beside`: of guarded, or null;
@@ -25,6 +26,13 @@ static void decide(State *state, Nodes *nodes, Order *order, Beside *beside, For
         decide_easy(state, rule == EASY_HOSTS);
 }
 
+static void switch_hosts(State *state, int64_t rule)
+{
+    if (looks_ahead(state) && (rule == EASY_COUNT || rule == EASY_HOSTS))
+        want_head(state);
+    let_sleep(state);
+}
+
 int64_t run_queue(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule,
                   int64_t moments)
 {
@@ -36,7 +44,10 @@ int64_t run_queue(State *state, Nodes *nodes, Order *order, Beside *beside, Fore
         if (!(nodes ? has_room_on_nodes(state, nodes, order) : has_room(state)))
             return FULL;
         state->decides = 0;
-        decide(state, nodes, order, beside, foresight, rule);
+        if (!state->sleepers || hear_of_switches(state))
+            decide(state, nodes, order, beside, foresight, rule);
+        if (state->sleepers)
+            switch_hosts(state, rule);
         call_for_openings(state, nodes);
     }
     return AT_PAUSE;

@@ -7,16 +7,25 @@
 #include "hosts.h"
 #include "queue_tree.h"
 #include "rounding.h"
+#include "sleepers.h"
 
 static void note(State *state, int64_t job, int64_t kind)
 {
     state->log[state->lines++] = job * KINDS + kind;
 }
 
+/* Let the dispatcher inside a layer decide after this moment. */
+static void note_news(State *state)
+{
+    if (state->sleepers)
+        state->sleepers->news = 1;
+}
+
 /* Return when a running job is expected to end. */
 static double expected_end(const State *state, int64_t job)
 {
-    return round_six(state->start[job] + state->booked[job]);
+    bool booted = state->sleepers && !isnan(state->sleepers->foreseen[job]);
+    return round_six((booted ? state->sleepers->foreseen[job] : state->start[job]) + state->booked[job]);
 }
 
 /* Return whether the running job that is the `at`-th to end comes behind a job that ends at `end`. */
@@ -44,14 +53,15 @@ void start_job(State *state, int64_t job, int64_t above)
 {
     take_hosts(state, job, above);
     leave_queue(state, job);
-    enter_running(state, job);
+    if (!boot(state, job))
+        enter_running(state, job);
     expect_end(state, job);
 }
 
 void expect_end(State *state, int64_t job)
 {
     double end = expected_end(state, job);
-    int64_t at = state->running - 1;
+    int64_t at = holding(state) - 1;
     for (; at > 0 && is_later(state, at - 1, end, job); at--)
         state->expected[at] = state->expected[at - 1], state->expected_job[at] = state->expected_job[at - 1];
     state->expected[at] = end, state->expected_job[at] = job;
@@ -67,8 +77,8 @@ void enter_running(State *state, int64_t job)
 
 void expect_no_longer(State *state, int64_t job)
 {
-    int64_t at = expected_before(state, state->running + 1, expected_end(state, job), job);
-    for (; at < state->running; at++)
+    int64_t at = expected_before(state, holding(state) + 1, expected_end(state, job), job);
+    for (; at < holding(state); at++)
         state->expected[at] = state->expected[at + 1], state->expected_job[at] = state->expected_job[at + 1];
 }
 
@@ -79,6 +89,8 @@ bool begin_moment(State *state)
     double calls = state->calls ? state->call[0] : INFINITY;
     double moment = due < comes ? due : comes;
     moment = calls < moment ? calls : moment;
+    if (state->sleepers)
+        moment = go_on_switching(state, moment);
     if (moment == INFINITY)
         return false;
     state->now = moment;
@@ -93,6 +105,7 @@ int64_t end_next(State *state)
     state->end[job] = state->now;
     note(state, job, ENDS);
     state->freed = 1;
+    note_news(state);
     return job;
 }
 
@@ -110,12 +123,16 @@ void reject(State *state, int64_t job)
 /* Let the jobs come that are submitted by now. */
 static void submit(State *state)
 {
+    int64_t waiting = state->waiting;
     while (state->submissions < state->jobs && state->submission[state->submissions] <= state->now) {
         int64_t job = state->submissions++;
         if (is_refused(state, job))
             note(state, job, REJECTS);
         else
             enter_queue(state, job);
+        /* A rejection is none, but that no job comes any more. */
+        if (state->waiting > waiting || state->submissions == state->jobs)
+            note_news(state);
     }
 }
 
@@ -146,6 +163,8 @@ static void take_calls(State *state)
 void end_moment(State *state)
 {
     take_calls(state);
+    if (state->sleepers)
+        arrive(state);
     submit(state);
     state->messages++;
     state->decides = 1;

@@ -27,6 +27,9 @@ enum { MOST_ASKED = 5 };
 /* In `least`: nobody waits here. */
 #define NOBODY INT32_MAX
 
+/* See sleepers.h. */
+typedef struct Sleepers Sleepers;
+
 typedef struct {
     /* What is known of the jobs. */
     int64_t jobs;
@@ -95,6 +98,8 @@ typedef struct {
      * that the shortest is booked for. */
     int32_t *least;
     double *shortest;
+    /* Hosts that sleep; null: none does. */
+    Sleepers *sleepers;
 } State;
 
 #endif

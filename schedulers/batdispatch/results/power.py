@@ -147,9 +147,13 @@ def read_joules(path: Path) -> Floats:
     Raises:
         InputError: a row is malformed.
     """
-    lines = path.read_bytes().splitlines()[1:]
+    head, _, rest = path.read_bytes().partition(b"\n")
+    # Line by line takes twice as long.
+    fields, columns = rest.replace(b"\n", b",").split(b",")[:-1], head.count(b",") + 1
     try:
-        table = np.array([line.split(b",", 2)[:2] for line in lines], dtype=np.float64).reshape(-1, 2)
+        if len(fields) % columns:
+            raise ValueError("a row has more or fewer columns than the first line")
+        table = np.array([fields[::columns], fields[1::columns]], dtype=np.float64).T
     except ValueError as problem:
         raise InputError(f"expected time,energy,... in each row: {problem}", source=str(path)) from None
     last: Floats = table[np.append(np.diff(table[:, 0]) > 0, True)[: len(table)]].T

@@ -7,28 +7,34 @@ digits. The rows of kind ``p`` of consumed_energy.csv say the same moments in mi
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.hostsets import Intervals, parse_many
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
 
 CHANGES = "pstate_changes.csv"
 #: Its first three columns are the time, s, the joules of all hosts since 0 s, and the kind of the row.
 FILE = "consumed_energy.csv"
+#: Hosts of rows that are followed together.
+_PAIRS = 1 << 16
 
 
-class Change(NamedTuple):
-    """A row about some hosts, a mask: they are in a power state, or are set to one (`reached` is false)."""
+class Changes(NamedTuple):
+    """The rows of a run: hosts are in a power state, or are set to one (`reached` is false)."""
 
-    time: float
-    hosts: int
-    pstate: int
-    reached: bool
+    #: In s.
+    times: NDArray[np.float64]
+    #: In Batsim's notation.
+    hosts: list[str]
+    pstate: NDArray[np.int64]
+    reached: NDArray[np.bool_]
 
 
 class Split(NamedTuple):
@@ -40,44 +46,91 @@ class Split(NamedTuple):
     switches: float
 
 
-class PowerSplit:
-    """Follows which hosts of a machine sleep and switch."""
+class _Numbers:
+    """Power states of all kinds of hosts as numbers.
+
+    Attributes:
+        start: number of the state in which each host begins, int64 [host].
+        first: number of the first state of each host's kind, int64 [host].
+        count: number of states of each host, int64 [host].
+        down: of a state to sleep in, the virtual state on the way down, else -1; `up` likewise.
+        level: watts of a host that sleeps in a state, of one that switches through it, and whether it sleeps there,
+            float64 [state, 3].
+    """
 
     def __init__(self, machine: Machine) -> None:
-        """Begin at 0 s, in the states that the platform states."""
-        self._states = HostStates(machine)
-        #: When hosts changed, s, how many were set then, and what `_level` is from then on.
-        self._times, self._set, self._levels = [0.0], [0.0], [self._level()]
+        kinds = [power for power, _ in HostStates(machine).kinds]
+        begins = np.cumsum([0, *(len(power.states) for power in kinds)])
+        number = {id(power): int(begin) for power, begin in zip(kinds, begins[:-1], strict=True)}
+        self.first = np.array([number[id(power)] for power in machine.powers])
+        self.start = self.first + [power.start for power in machine.powers]
+        self.count = np.array([len(power.states) for power in machine.powers])
+        self.down, self.up, self.level = np.full(begins[-1], -1), np.full(begins[-1], -1), np.zeros((begins[-1], 3))
+        for power, begin in zip(kinds, begins[:-1].tolist(), strict=True):
+            for state, (down, up) in power.sleeps.items():
+                self.down[begin + state], self.up[begin + state] = begin + down, begin + up
+                self.level[begin + state] = power.watts(state, 0.0), 0.0, 1.0
+                for virtual in (down, up):
+                    self.level[begin + virtual, 1] = power.switch_watts(virtual)
 
-    def follow(self, change: Change) -> None:
-        """Take up a row; rows come in order."""
-        states = self._states
-        for group in states.targets(change.hosts):
-            if group.pstate != change.pstate:
-                states.begin(group, change.pstate)
-        if change.reached:
-            states.end(change.hosts)
-        self._times.append(change.time)
-        self._set.append(0 if change.reached else change.hosts.bit_count())
-        self._levels.append(self._level())
 
-    def _level(self) -> tuple[float, float, int]:
-        """Return the watts of the hosts that sleep, of those that switch, and how many sleep."""
-        states = self._states
-        sleeping, switching = states.alike(states.asleep), states.alike(states.falling | states.rising)
-        return (
-            sum(group.hosts.bit_count() * group.power.watts(group.pstate, 0.0) for group in sleeping),
-            sum(group.hosts.bit_count() * group.power.switch_watts(group.pstate) for group in switching),
-            states.asleep.bit_count(),
-        )
+class PowerSplit:
+    """Knows which hosts of a machine slept and switched when."""
+
+    def __init__(self, machine: Machine, changes: Changes) -> None:
+        """Follow each host from row to row, from the states that the platform states.
+
+        Raises:
+            InputError: a row names a host or a power state that the machine does not have.
+        """
+        self._numbers, self._changes = _Numbers(machine), changes
+        #: Number of the state that each host was set to last, and of the one that it is in, int64 [host].
+        self._target = self._state = self._numbers.start
+        rows = len(changes.times)
+        self._steps, self._set = np.zeros((rows, 3)), np.zeros(rows)
+        for hosts in _blocks(parse_many(changes.hosts)):
+            self._follow(*hosts.hosts())
+        self._times = np.append(0.0, changes.times)
+        #: What `_Numbers.level` sums up to over all hosts from each time on, and how many hosts were set then.
+        begin = self._numbers.level[self._numbers.start].sum(axis=0)
+        self._levels = np.cumsum([begin, *self._steps], axis=0)
+        self._set = np.append(0.0, np.where(changes.reached, 0.0, self._set))
+
+    def _follow(self, hosts: NDArray[np.int64], row: NDArray[np.int32]) -> None:
+        """Take up a host and a row each, in order of the rows."""
+        numbers, changes = self._numbers, self._changes
+        if (hosts >= len(numbers.first)).any() or (changes.pstate[row] >= numbers.count[hosts]).any():
+            raise InputError(f"expected hosts and power states of the platform in {CHANGES}")
+        # Each host by itself, its rows in order.
+        order = np.argsort(hosts, kind="stable")
+        hosts, row = hosts[order], row[order]
+        fresh = np.append(True, hosts[1:] != hosts[:-1])[: len(hosts)]
+        target = numbers.first[hosts] + changes.pstate[row]
+        before = np.where(fresh, self._target[hosts], np.roll(target, 1))
+        passed = np.where(numbers.down[target] >= 0, numbers.down[target], numbers.up[before])
+        state = np.where(changes.reached[row] | (target == before) | (passed < 0), target, passed)
+        step = numbers.level[state] - numbers.level[np.where(fresh, self._state[hosts], np.roll(state, 1))]
+        last = np.roll(fresh, -1)
+        self._target, self._state = self._target.copy(), self._state.copy()
+        self._target[hosts[last]], self._state[hosts[last]] = target[last], state[last]
+        for column in range(3):
+            self._steps[:, column] += np.bincount(row, weights=step[:, column], minlength=len(self._steps))
+        self._set += np.bincount(row, minlength=len(self._set))
 
     def between(self, begin: float, end: float) -> Split:
         """Return what hosts did from one moment to another, in s."""
         times = np.maximum.accumulate(self._times)
         spent = np.clip(np.append(times[1:], np.inf), begin, end) - np.clip(times, begin, end)
-        asleep, switching, seconds = (spent[:, None] * np.array(self._levels)).sum(axis=0).tolist()
+        asleep, switching, seconds = (spent[:, None] * self._levels).sum(axis=0).tolist()
         within = (begin < times) & (times <= end)
-        return Split(asleep, switching, seconds, float(np.array(self._set)[within].sum()))
+        return Split(asleep, switching, seconds, float(self._set[within].sum()))
+
+
+def _blocks(hosts: Intervals) -> Iterator[Intervals]:
+    """Yield sets of hosts in blocks of some `_PAIRS` hosts, or one set."""
+    block = np.cumsum(hosts.length) // _PAIRS
+    for part in np.split(np.arange(len(block)), np.flatnonzero(np.diff(block)) + 1):
+        yield Intervals(hosts.first[part], hosts.last[part], hosts.row[part], hosts.rows)
 
 
 def split_of(folder: Path, machine: Machine) -> PowerSplit | None:
@@ -92,13 +145,13 @@ def split_of(folder: Path, machine: Machine) -> PowerSplit | None:
     """
     if not (folder / CHANGES).is_file():
         return None
-    split = PowerSplit(machine)
-    for change in _changes(folder):
-        split.follow(change)
-    return split
+    try:
+        return PowerSplit(machine, _changes(folder))
+    except InputError as problem:
+        raise problem if problem.source else problem.found_in(str(folder / CHANGES)) from None
 
 
-def _changes(folder: Path) -> list[Change]:
+def _changes(folder: Path) -> Changes:
     with (folder / CHANGES).open(newline="") as file:
         rows = list(csv.reader(file))[1:]
     try:
@@ -113,10 +166,10 @@ def _changes(folder: Path) -> list[Change]:
     first = len(rows) - len(exact)
     if first >= 0 and not any(times[:first]):
         times[first:] = exact
-    masks = {text: hostset.from_text(text) for text in {text for _, text, _ in rows}}
-    found, coming = list[Change](), dict[str, int]()
-    for (_, text, _), time, state in zip(reversed(rows), reversed(times), reversed(states), strict=True):
+    found, coming = list[int](), dict[str, int]()
+    for (_, text, _), state in zip(reversed(rows), reversed(states), strict=True):
         if state >= 0:
             coming[text] = state
-        found.append(Change(time, masks[text], coming.get(text, 0), state >= 0))
-    return found[::-1]
+        found.append(coming.get(text, 0))
+    reached = np.array(states, dtype=np.int64) >= 0
+    return Changes(np.array(times), [text for _, text, _ in rows], np.array(found[::-1], dtype=np.int64), reached)

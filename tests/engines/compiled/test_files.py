@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.hosts.hostsets import parse_many
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.engines.compiled import files
+from batdispatch.engines.compiled import blocks, files
 from batdispatch.engines.job_rows import OUTCOMES, REJECTED, EndedJobs, times_of, write_rows
 from batdispatch.engines.outputs import Totals
 from batdispatch.native.record import call
@@ -34,12 +34,12 @@ jobs = st.tuples(
 )
 
 
-def written(count: int, make: files.Writer, room: int = 1 << 12) -> bytes:
+def written(count: int, make: blocks.Writer, room: int = 1 << 12) -> bytes:
     """All rows, with little room for them."""
     found = bytearray()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "_ROOM", room)
-        files._write_rows(count, found.extend, make)
+        patch.setattr(blocks, "_ROOM", room)
+        blocks.write_rows(count, found.extend, make)
     return bytes(found)
 
 

@@ -47,6 +47,7 @@ class HostStates:
     Attributes:
         powers: of each host, by id.
         kinds: each different one of them, and the mask of the hosts that have it, by the lowest of these.
+        within: (kind, power state) -> mask of the hosts in it; those that switch are in the virtual one.
         falling: mask of the hosts that go to sleep, and so on.
     """
 
@@ -59,8 +60,7 @@ class HostStates:
         self._machine = machine
         self.powers: Sequence[HostPower] = machine.powers
         self.kinds = _kinds(self.powers)
-        #: (kind, power state) -> mask of the hosts in it, those that switch in the virtual one that they go through.
-        self._within = {(kind, power.start): hosts for kind, (power, hosts) in enumerate(self.kinds)}
+        self.within = {(kind, power.start): hosts for kind, (power, hosts) in enumerate(self.kinds)}
         #: (kind, virtual power state, the one that follows it) -> mask of the hosts that switch so.
         self._switching: dict[tuple[int, int, int], int] = {}
         self.falling = self.rising = 0
@@ -105,7 +105,7 @@ class HostStates:
 
     def alike(self, hosts: int) -> list[AlikeHosts]:
         """Return some hosts, a mask, in groups that have the same power states and are in the same one."""
-        return self._groups([(kind, pstate, members & hosts) for (kind, pstate), members in self._within.items()])
+        return self._groups([(kind, pstate, members & hosts) for (kind, pstate), members in self.within.items()])
 
     def targets(self, hosts: int) -> list[AlikeHosts]:
         """Return some hosts, a mask, in groups by the power state that they are in, or will be in when they are."""
@@ -114,7 +114,7 @@ class HostStates:
             return self.alike(hosts)
         parts = [(kind, state, members & hosts) for (kind, _, state), members in self._switching.items()]
         there = hosts & ~switching
-        parts += [(kind, state, members & there) for (kind, state), members in self._within.items()]
+        parts += [(kind, state, members & there) for (kind, state), members in self.within.items()]
         return self._groups(parts)
 
     def _groups(self, parts: list[tuple[int, int, int]]) -> list[AlikeHosts]:
@@ -225,7 +225,7 @@ class HostStates:
         return passed
 
     def _move(self, kind: int, before: int, after: int, hosts: int) -> None:
-        within = self._within
+        within = self.within
         within[kind, before] ^= hosts
         within[kind, after] = within.get((kind, after), 0) | hosts
 

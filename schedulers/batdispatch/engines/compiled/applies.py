@@ -12,10 +12,13 @@ from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
+from batdispatch.engines.compiled import sleepers
 from batdispatch.engines.compiled.columns import has_foresight
 from batdispatch.engines.compiled.queue_order import NO_KEY, formula_of, inner_of
+from batdispatch.engines.compiled.sleepers import inside
 from batdispatch.engines.compiled.slurm import FINITE
 from batdispatch.inputs.workloads.columns import JobColumns
+from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.native import library
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.guard import Guard
@@ -39,7 +42,9 @@ def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
 
     A reason is a sentence without its full stop, here and below.
     """
-    return _of_dispatcher(dispatcher) or _of_machine(machine, dispatcher) or library.why_missing()
+    inner = inside(dispatcher)
+    reason = _of_dispatcher(inner) or sleepers.why_never(dispatcher, machine)
+    return reason or _of_machine(machine, inner) or library.why_missing()
 
 
 def why_not(jobs: JobColumns) -> str | None:
@@ -49,10 +54,12 @@ def why_not(jobs: JobColumns) -> str | None:
 
 def calls(dispatcher: Dispatcher, machine: Machine) -> bool:
     """Return whether a dispatcher that has a kernel may ask to be called, or is called for the sake of reservations."""
+    inner = inside(dispatcher)
     return (
-        isinstance(dispatcher, SlurmBackfill)
+        isinstance(inner, SlurmBackfill)
         or _has_reservations(machine)
-        or (isinstance(dispatcher, QueueDispatcher) and has_foresight(dispatcher))
+        or (isinstance(dispatcher, PowerSaving) and dispatcher.sleep is not None)
+        or (isinstance(inner, QueueDispatcher) and has_foresight(inner))
     )
 
 

@@ -11,19 +11,24 @@ import numpy as np
 from batdispatch import __version__
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.impossible import why_never
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.openings import TOO_LATE
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.compiled.columns import jobs_of, runs_of
+from batdispatch.engines.compiled.energy import EnergyRows
 from batdispatch.engines.compiled.exchange import exchange_of
 from batdispatch.engines.compiled.files import write
 from batdispatch.engines.compiled.nodes import Demands, demands_of
 from batdispatch.engines.compiled.reasons import columns_for
 from batdispatch.engines.compiled.simulate import Schedule, schedule_of
+from batdispatch.engines.compiled.sleepers import inside, sleepers_of
 from batdispatch.engines.compiled.state import ENDS, KINDS, REJECTS, STARTS, Jobs
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.simulation import Outcome, Record, Task
 from batdispatch.inputs.workloads.columns import JobColumns
+from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.native import library
 
 #: What simulates, with what was built.
@@ -35,19 +40,19 @@ def simulate(
 ) -> Outcome:
     """Simulate a task for which `reasons.why_not` knows no reason, and hand its exchange on; for the rest see `run`."""
     machine, dispatcher, jobs = task.platform.machine, task.dispatcher, columns_for(task)
-    assert isinstance(dispatcher, QueueDispatcher)
     assert isinstance(jobs, JobColumns)
     tell = None if record is None else lambda *of: record(exchange_of(machine, task.workload.workload(), *of))
-    return run(machine, jobs, dispatcher, Outputs(out, len(machine.hosts)), progress, tell)
+    return run(machine, jobs, dispatcher, Outputs(out, len(machine.hosts)), progress, tell, task.energy)
 
 
 def run(
     machine: Machine,
     said: JobColumns,
-    dispatcher: QueueDispatcher,
+    outermost: Dispatcher,
     outputs: Outputs,
     progress: Callable[[int], None] | None = None,
     tell: Callable[[Jobs, Schedule], None] | None = None,
+    count: CountEnergy | None = None,
 ) -> Outcome:
     """Simulate jobs that may be compiled, and write the output files; on any failure none appears.
 
@@ -56,28 +61,37 @@ def run(
     Args:
         machine: the hosts.
         said: the jobs of the workload.
-        dispatcher: as `applies.why_not` was asked about it.
+        outermost: the dispatcher, as `applies.why_never` was asked about it.
         outputs: the files.
         progress: called with the number of jobs that have ended.
         tell: called with the jobs and what became of them.
+        count: how energy is counted; None: it is not.
 
     Raises:
         Refusal: the kernel cannot go on.
     """
     began = time.perf_counter()
+    dispatcher, layer = inside(outermost), outermost if type(outermost) is PowerSaving else None
+    assert isinstance(dispatcher, QueueDispatcher)
     try:
         jobs = jobs_of(said, dispatcher)
         demands = None if said.told is None else demands_of(machine, jobs)
         if demands is not None:
             jobs = demands.limited(jobs)
-        schedule = schedule_of(jobs, runs_of(machine), dispatcher, progress, demands)
+        sleeps = layer is not None and layer.sleep is not None
+        sleepers = sleepers_of(layer, machine, len(said)) if layer is not None and sleeps else None
+        schedule = schedule_of(jobs, runs_of(machine), dispatcher, progress, demands, sleepers)
+        energy = None if count is None else EnergyRows(machine, count, jobs, schedule)
         if tell is not None:
             tell(jobs, schedule)
         version = f"batdispatch {__version__} embedded, {VERSION}"
-        rows = write(outputs, said, machine, jobs, schedule, version=version, seconds=time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        rows = write(outputs, said, machine, jobs, schedule, version=version, seconds=seconds, energy=energy)
     except BaseException:
         outputs.discard()
         raise
+    if layer is not None and sleepers is not None:
+        layer.switches, layer.booted = sleepers.put_to_sleep, sleepers.booted
     kinds, who = schedule.log % KINDS, schedule.log // KINDS
     ended = who[kinds == ENDS]
     if dispatcher.predictions.exact_requests:
@@ -85,10 +99,16 @@ def run(
     if progress is not None:
         progress(len(said))
     return Outcome(
-        engine={"name": "embedded", "version": __version__, "simgrid": None, "compiled": VERSION},
+        engine={
+            "name": "embedded",
+            "version": __version__,
+            "simgrid": None,
+            **({} if count is None else {"energy": count}),
+            "compiled": VERSION,
+        },
         messages=schedule.messages,
         rows=rows,
-        report=dispatcher.report(),
+        report=outermost.report(),
         rejections=_rejections(machine, said, who[kinds == REJECTS].tolist(), demands),
         # What is used of each resource, the jobs say.
         users=None if demands is not None else np.array(said.users, dtype=object)[said.user[who[kinds != STARTS]]],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.compiled.blocks import write_rows
+from batdispatch.engines.compiled.energy import EnergyRows
 from batdispatch.engines.compiled.shared_hosts import SharedHosts
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.state import KINDS, REJECTS, STARTS, Floats, Ints, Jobs
@@ -20,16 +22,14 @@ from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.native.record import Record, call, fields_of
 from batdispatch.native.texts import PackedTexts
 
-#: Bytes that are made and written together, unless a row is longer; jobs, or changes, that are looked at together.
-_ROOM, _BLOCK = 1 << 20, 1 << 14
+#: Jobs, or changes, that are looked at together.
+_BLOCK = 1 << 14
 #: Numbers of a row in jobs.csv, without the units.
 _NUMBERS = ("submission", "walltime", "start", "run", "end", "wait", "turnaround", "stretch")
 #: Sums over the rows, and the largest values.
 _SUMS = ("wait", "turnaround", "slowdown")
 #: Bytes for which a field of a CSV file is quoted.
 _SPECIAL = np.frombuffer(SPECIAL.encode(), dtype=np.uint8)
-
-Writer = Callable[[int, NDArray[np.uint8], Ints], int]
 
 
 class JobRows(Record):
@@ -39,6 +39,7 @@ class JobRows(Record):
         **dict.fromkeys(("submission", "walltime", "start", "end"), np.float64),
         **{"units": np.int64, "profile": np.int32, "hosts_at": np.int64},
         **dict.fromkeys(("hosts_runs", "first", "last"), np.int32),
+        **{"joules": np.float64, "row_joules": np.float64},
         **{"names": np.uint8, "names_bounds": np.int64, "profiles": np.uint8, "profiles_bounds": np.int64},
         **{"outcomes": np.uint8, "outcomes_bounds": np.int64},
         **{"over": np.int64, "state": np.int8, "rejected": int},
@@ -65,6 +66,7 @@ def write(
     *,
     version: str,
     seconds: float,
+    energy: EnergyRows | None = None,
 ) -> Rows | None:
     """Write all files, and give them their names.
 
@@ -76,31 +78,43 @@ def write(
         schedule: what became of them.
         version: of what simulated.
         seconds: that this took.
+        energy: what the hosts burnt; None: it was not counted.
 
     Returns:
         The rows of jobs.csv; None: there is none.
     """
     log = schedule.log[schedule.log % KINDS != STARTS]
     over = log // KINDS
-    rows = _write_jobs(outputs, said, jobs, schedule, over, log % KINDS == REJECTS)
+    rows = _write_jobs(outputs, said, jobs, schedule, over, log % KINDS == REJECTS, energy)
     ended = over[rows.state != REJECTED]
     changes = None
     if schedule.counts is not None:
         nodes = SharedHosts(schedule)
         changes, rows = nodes.changes(), nodes.completed(rows, said, over)
         nodes.write_units(outputs, said, ended)
-    _write_states(outputs, machine.size, jobs, schedule, changes)
+    if energy is None:
+        _write_states(outputs, machine.size, jobs, schedule, changes)
+    else:
+        energy.write(outputs)
+    times = _machine_times(machine, jobs, schedule, ended, changes, energy)
     outputs.finish(
         version=version,
         scheduling_seconds=0.0,
         simulation_seconds=seconds,
-        times=_machine_times(machine, jobs, schedule, ended, changes),
+        times=times,
+        power={} if energy is None else energy.totals(times[0]),
     )
     return rows if len(over) else None
 
 
 def _write_jobs(
-    outputs: Outputs, said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints, rejected: NDArray[np.bool_]
+    outputs: Outputs,
+    said: JobColumns,
+    jobs: Jobs,
+    schedule: Schedule,
+    over: Ints,
+    rejected: NDArray[np.bool_],
+    energy: EnergyRows | None,
 ) -> Rows:
     """Write jobs.csv, in the order in which jobs are over, and return its rows."""
     table = JobRows(rejected=REJECTED)
@@ -110,9 +124,11 @@ def _write_jobs(
     table.hold(first=schedule.first, last=schedule.last, over=over, state=state)
     names, profiles = _csv_fields(said.ids), _csv_fields(PackedTexts.of(said.profiles))
     table.hold_texts(names=names, profiles=profiles, outcomes=PackedTexts.of(OUTCOMES))
-    numbers = {name: np.empty(len(over)) for name in _NUMBERS}
+    numbers, joules = {name: np.empty(len(over)) for name in _NUMBERS}, np.where(rejected, np.nan, -1.0)
+    if energy is not None:
+        table.hold(joules=energy.joules, row_joules=joules)
     table.hold(**{f"row_{name}": column for name, column in numbers.items()})
-    _write_rows(len(over), outputs.write_rows, partial(_rows, table, len(over)))
+    write_rows(len(over), outputs.write_rows, partial(_rows, table, len(over)))
     outputs.count_jobs(
         state,
         sums={name: getattr(table, f"{name}_sum") for name in _SUMS},
@@ -125,7 +141,7 @@ def _write_jobs(
         details=None,
         units=said.units[over],
         state=state,
-        joules=np.where(ran, -1.0, np.nan),
+        joules=joules,
         # Whole hosts, of which no two free runs are neighbours.
         held=np.where(ran, jobs.units[over], 0),
         pieces=np.where(ran, schedule.runs[over], 0).astype(np.int64),
@@ -140,7 +156,7 @@ def _csv_fields(texts: PackedTexts) -> PackedTexts:
 
 
 def _rows(table: JobRows, end: int, row: int, out: NDArray[np.uint8], used: Ints) -> int:
-    """Make rows of jobs.csv, see `_write_rows`."""
+    """Make rows of jobs.csv, see `blocks.write_rows`."""
     behind: int = call("write_job_rows", table, row, end, out, len(out), used)
     return behind
 
@@ -151,7 +167,7 @@ def _write_states(outputs: Outputs, size: int, jobs: Jobs, schedule: Schedule, c
     for times, change in _steps(jobs, schedule, changes):
         counts = computing + np.cumsum(change)
         computing = int(counts[-1]) if len(counts) else computing
-        _write_rows(len(times), outputs.write_lines, partial(_lines, times, counts, size))
+        write_rows(len(times), outputs.write_lines, partial(_lines, times, counts, size))
 
 
 def _steps(jobs: Jobs, schedule: Schedule, changes: Ints | None) -> Iterator[tuple[Floats, Ints]]:
@@ -171,20 +187,9 @@ def _steps(jobs: Jobs, schedule: Schedule, changes: Ints | None) -> Iterator[tup
 
 
 def _lines(times: Floats, computing: Ints, size: int, row: int, out: NDArray[np.uint8], used: Ints) -> int:
-    """Make lines of machine_states.csv, see `_write_rows`."""
+    """Make lines of machine_states.csv, see `blocks.write_rows`."""
     behind: int = call("write_state_rows", times, computing, size, row, len(times), out, len(out), used)
     return behind
-
-
-def _write_rows(count: int, write: Callable[[memoryview], None], make: Writer) -> None:
-    """Write so many rows, of which `make` makes as many as there is room for, and returns the row behind them."""
-    out, used, row = np.empty(_ROOM, dtype=np.uint8), np.zeros(1, dtype=np.int64), 0
-    while row < count:
-        behind = make(row, out, used)
-        if behind == row:
-            out = np.empty(2 * len(out), dtype=np.uint8)
-        write(out.data[: int(used[0])])
-        row = behind
 
 
 def states_of(said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints) -> NDArray[np.int8]:
@@ -201,20 +206,24 @@ def states_of(said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints) -> N
 
 
 def _machine_times(
-    machine: Machine, jobs: Jobs, schedule: Schedule, ended: Ints, changes: Ints | None
+    machine: Machine, jobs: Jobs, schedule: Schedule, ended: Ints, changes: Ints | None, energy: EnergyRows | None
 ) -> tuple[float, float, float]:
     """Return the seconds that hosts were idle, computed and were away, as `MachineTimes.totals` does."""
     computing = sum(_computing(*block) for block in _steps(jobs, schedule, changes))
+    last = _last_changes(machine, schedule, ended) if energy is None else _nanoseconds(energy.changed)
+    # Until its last change a host was idle for as long as it did not compute; one that never computed does not count.
+    return (sum(last) - computing) / 1e9, computing / 1e9, 0.0
+
+
+def _last_changes(machine: Machine, schedule: Schedule, ended: Ints) -> Iterator[int]:
+    """Yield when the last job of each host ended, ns, the sum over hosts of which it is the last."""
     left = np.zeros(len(ended), dtype=np.int64)
     hosts = np.arange(machine.compute.bit_length() + 1)
     runs = (schedule.at, schedule.runs, schedule.first, schedule.last)
     call("left_last", ended, len(ended), *runs, hosts, len(hosts) - 1, left, result=None)
     last = np.flatnonzero(left)
-    changed = sum(
-        end * count for end, count in zip(_nanoseconds(schedule.end[ended[last]]), left[last].tolist(), strict=True)
-    )
-    # Until its last change a host was idle for as long as it did not compute; one that never computed does not count.
-    return (changed - computing) / 1e9, computing / 1e9, 0.0
+    ends = _nanoseconds(schedule.end[ended[last]])
+    return (end * count for end, count in zip(ends, left[last].tolist(), strict=True))
 
 
 def _computing(times: Floats, change: Ints) -> int:

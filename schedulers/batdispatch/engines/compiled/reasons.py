@@ -38,8 +38,6 @@ def _of_settings(task: Task) -> str | None:
         return "decisions are to be timed by CPU time, and those of a kernel cannot be timed one by one"
     if task.events:
         return "there are external events"
-    if task.energy is not None:
-        return "hosts have power states"
     return None
 
 

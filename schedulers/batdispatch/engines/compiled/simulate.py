@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
@@ -23,6 +24,8 @@ from batdispatch.engines.compiled.nodes import Demands, Nodes, nodes_of
 from batdispatch.engines.compiled.nodes import make_room as make_room_on_nodes
 from batdispatch.engines.compiled.openings import Openings, openings_of
 from batdispatch.engines.compiled.queue_order import beside_of, order_of
+from batdispatch.engines.compiled.sleepers import Sleepers, Switches, lacks_room
+from batdispatch.engines.compiled.sleepers import make_room as make_room_for_switches
 from batdispatch.engines.compiled.state import (
     ALL_OVER,
     ASKS,
@@ -67,6 +70,8 @@ class Schedule(NamedTuple):
     messages: int
     #: Where jobs share nodes: units on each host of each job, in the order of the runs.
     counts: Ints | None = None
+    #: Of hosts that sleep, if any do.
+    switches: Switches | None = None
 
 
 def schedule_of(
@@ -75,6 +80,7 @@ def schedule_of(
     dispatcher: QueueDispatcher,
     progress: Callable[[int], None] | None = None,
     demands: Demands | None = None,
+    sleepers: Sleepers | None = None,
 ) -> Schedule:
     """Simulate to the end, and return what became of the jobs.
 
@@ -84,11 +90,14 @@ def schedule_of(
         dispatcher: whose kernel is to decide.
         progress: called with the number of jobs that are over.
         demands: what the jobs ask for, if that is not a number of whole hosts, any ones.
+        sleepers: hosts that sleep, if any may.
 
     Raises:
         Refusal: the kernel cannot go on.
     """
     simulation = _simulation_of(jobs, runs, dispatcher, demands)
+    if sleepers is not None:
+        simulation.let_sleep(sleepers)
     while True:
         answer = simulation.go_on(SLICE)
         if answer == ALL_OVER:
@@ -105,6 +114,8 @@ def schedule_of(
             progress(simulation.state.starts - simulation.state.running)
     if simulation.state.waiting:
         raise Refusal("jobs wait, and nothing is left to happen")
+    if sleepers is not None and not simulation.state.now <= MAX_MOMENT:
+        raise Refusal("hosts take so long to switch that simulated time ends before")
     state, of, nodes = simulation.state, simulation.state.arrays, simulation.nodes
     return Schedule(
         start=of["start"],
@@ -117,6 +128,7 @@ def schedule_of(
         # The engine tells of the end as well, and where there are no jobs, of that.
         messages=state.messages + (1 if state.jobs else 2),
         counts=None if nodes is None else nodes.arrays["counts"][: nodes.counted],
+        switches=None if sleepers is None else Switches(sleepers),
     )
 
 
@@ -140,6 +152,7 @@ class _Simulation(ABC):
         room = room_for(jobs, runs)
         self.nodes: Nodes | None = None
         self.openings: Openings | None = None
+        self.sleepers: Sleepers | None = None
         if demands is None:
             self.state = begin(jobs, runs, room)
         else:
@@ -149,6 +162,12 @@ class _Simulation(ABC):
             if self.openings is not None:
                 self.nodes.openings = ctypes.addressof(self.openings)
 
+    def let_sleep(self, sleepers: Sleepers) -> None:
+        """Let hosts sleep, before anything happens."""
+        self.state.sleepers, self.sleepers = ctypes.addressof(sleepers), sleepers
+        # The layer decides for the first time when the simulation begins.
+        self.state.decides = 1
+
     @abstractmethod
     def go_on(self, moments: int) -> int:
         """Simulate so many moments more, and return how that ended."""
@@ -157,6 +176,8 @@ class _Simulation(ABC):
         """Make more room for what lacks it."""
         if self.state.calls + MOST_ASKED > self.state.most_calls:
             make_room_for_calls(self.state)
+        elif self.sleepers is not None and lacks_room(self.sleepers, self.state.size):
+            make_room_for_switches(self.sleepers, self.state.size)
         else:
             make_room(self.state, 2 * self.state.room + self.state.size)
             if self.nodes is not None:

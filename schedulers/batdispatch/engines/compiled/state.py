@@ -85,6 +85,8 @@ class State(Record):
         **dict.fromkeys(("hosts_runs", "first", "last", "free_first", "free_last"), np.int32),
         **{"due": np.float64, "due_turn": np.int64, "due_job": np.int64},
         **{"expected": np.float64, "expected_job": np.int64, "least": np.int32, "shortest": np.float64},
+        # The address of a structure.
+        "sleepers": np.int64,
     }
     _fields_ = fields_of(kinds)
 

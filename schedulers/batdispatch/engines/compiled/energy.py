@@ -1,0 +1,139 @@
+"""What hosts burnt in a simulation in a kernel, and the files that say it: what native/energy.c works out."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.host_states import AlikeHosts, HostStates
+from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.choices import CountEnergy
+from batdispatch.engines.compiled.blocks import write_rows
+from batdispatch.engines.compiled.simulate import Schedule
+from batdispatch.engines.compiled.sleepers import deepest_of
+from batdispatch.engines.compiled.state import Jobs
+from batdispatch.engines.energy import OwnMeter
+from batdispatch.engines.energy_files import EnergyFiles
+from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.power_states import COMPUTE, SLEEP, least_watts, totals_of
+from batdispatch.engines.state_times import STATES
+from batdispatch.native.record import Record, call, fields_of
+
+#: Columns of machine_states.csv.
+_COLUMNS = len(STATES) + 2
+
+
+class Energy(Record):
+    """The log of a simulation, and what hosts burn and have burnt."""
+
+    kinds = {
+        **{"lines": int, "log": np.int64, "start": np.float64, "stop": np.float64, "hosts_at": np.int64},
+        **dict.fromkeys(("hosts_runs", "first", "last"), np.int32),
+        **{"events": int, "event": np.int64, "event_at": np.float64, "event_line": np.int64},
+        **{"turn": np.int64, "at": np.int64, "pieces": np.int64, "switch_first": np.int32, "switch_last": np.int32},
+        **{"submission": float, "exact": int, "hosts": int},
+        **dict.fromkeys(("watts", "joules", "until", "since", "changed"), np.float64),
+        **{"busy": np.int32, "some": np.float64, "charged": float, "sum": float},
+        **{"switch_watts": np.float64, "switch_least": np.float64},
+        **{"rows": int, "when": np.float64, "total": np.float64, "least": np.float64, "what": np.uint8},
+        **{"count": np.int64, "burnt": np.float64, "begun": float, "ended": float, "spent": np.float64},
+        **{"least_now": float, "count_now": np.int64},
+    }
+    _fields_ = fields_of(kinds)
+
+
+class EnergyRows:
+    """The energy of a simulation that is over.
+
+    Attributes:
+        joules: of each job's hosts while it ran, by rank.
+        changed: when each host last did something else, s.
+    """
+
+    def __init__(self, machine: Machine, count: CountEnergy, jobs: Jobs, schedule: Schedule) -> None:
+        self._states = states = HostStates(machine)
+        self._meter = OwnMeter(states, exact=count == "exact")
+        self._schedule = schedule
+        self._energy = energy = Energy(exact=count == "exact", lines=len(schedule.log), hosts=len(states.powers))
+        energy.submission, energy.charged, energy.begun = jobs.submission.min(initial=math.inf), math.nan, math.nan
+        energy.hold(log=schedule.log, start=schedule.start, stop=schedule.end, hosts_at=schedule.at)
+        energy.hold(hosts_runs=schedule.runs, first=schedule.first, last=schedule.last)
+        switches = schedule.switches
+        if switches is not None:
+            energy.events = len(switches.event)
+            energy.hold(event=switches.event, event_at=switches.event_at, event_line=switches.event_line)
+            energy.hold(turn=switches.turn, at=switches.at, pieces=switches.pieces)
+            energy.hold(switch_first=switches.first, switch_last=switches.last)
+        self._hold_hosts(machine)
+        # A row for each start and end of a job, and for two of five phases of a switch.
+        rows = len(schedule.log) + 2 * (0 if switches is None else len(switches.turn))
+        energy.hold(**{name: np.zeros(rows) for name in ("when", "total", "least")}, what=np.zeros(rows, np.uint8))
+        energy.hold(count=np.zeros(rows * _COLUMNS, dtype=np.int64), burnt=np.zeros(len(jobs.units)))
+        call("count_energy", energy, result=None)
+        self.joules, self.changed = energy.arrays["burnt"], energy.arrays["changed"]
+
+    def _hold_hosts(self, machine: Machine) -> None:
+        energy, states = self._energy, self._states
+        hosts = len(states.powers)
+        names = ("joules", "until", "since", "changed", "some")
+        energy.hold(**{name: np.zeros(hosts) for name in names}, busy=np.zeros(hosts, dtype=np.int32))
+        watts = np.zeros(hosts)
+        for group in states.alike((1 << hosts) - 1):
+            watts[hostset.ids(group.hosts)] = self._meter.watts_of(group, 0.0)
+        energy.hold(watts=watts, spent=np.zeros(len(STATES)))
+        energy.hold(count_now=np.array([0] * len(STATES) + [machine.size, 0], dtype=np.int64))
+        energy.least_now = least_watts(states)
+        turns = [turn for kind, (power, _) in enumerate(states.kinds) if power.sleeps for turn in self._turns(kind)]
+        energy.hold(switch_watts=np.array([turn[0] for turn in turns]).ravel())
+        energy.hold(switch_least=np.array([turn[1] for turn in turns]).ravel())
+
+    def _turns(self, kind: int) -> list[tuple[list[float], list[float]]]:
+        """Return what hosts of a kind burn that fall asleep and that wake up, and what they add to the least watts."""
+        power, hosts = self._states.kinds[kind]
+        deepest = deepest_of(power)
+        turns = []
+        for before, passed, after in zip(
+            (power.usual, deepest), power.sleeps[deepest], (deepest, power.usual), strict=True
+        ):
+            flops, epsilon = power.states[passed].speed, [power.states[at].epsilon for at in (before, passed, after)]
+            watts = [
+                self._meter.watts_of(AlikeHosts(kind, power, state, hosts), load)
+                for state, load in ((passed, 0.0), (passed, flops), (after, flops), (after, 0.0))
+            ]
+            turns.append((watts, [epsilon[1] - epsilon[0], epsilon[2] - epsilon[1]]))
+        return turns
+
+    def write(self, outputs: Outputs) -> None:
+        """Write what Batsim writes of it."""
+        energy = self._energy
+        files = EnergyFiles(outputs.folder)
+        try:
+            files.begin([power.start for power in self._states.powers])
+            write_rows(energy.rows, files.write_energy, partial(_rows, "write_energy_rows", energy, energy.rows))
+            write_rows(energy.rows, outputs.write_lines, partial(_rows, "write_power_rows", energy, energy.rows))
+            kinds = [power for power, _ in self._states.kinds if power.sleeps]
+            targets = [(SLEEP, deepest_of(power), COMPUTE, power.usual) for power in kinds]
+            make = partial(_rows, "write_pstate_rows", energy, energy.events, np.array(targets, dtype=np.int64).ravel())
+            write_rows(energy.events, files.write_pstates, make)
+            files.finish()
+        except BaseException:
+            files.discard()
+            raise
+
+    def totals(self, idle: float) -> dict[str, float]:
+        """Return what schedule.csv says of it; `idle`: seconds that hosts neither computed nor were away."""
+        energy, switches = self._energy, self._schedule.switches
+        joules = 0.0 if math.isnan(energy.begun) else energy.ended - energy.begun
+        spent = dict(zip(STATES, energy.arrays["spent"].tolist(), strict=True))
+        hosts = 0 if switches is None else int((switches.last - switches.first + 1).sum())
+        return totals_of(joules, (0 if switches is None else len(switches.turn), hosts), idle, spent)
+
+
+def _rows(name: str, energy: Energy, end: int, *rest: object) -> int:
+    """Make rows of a file, see `blocks.write_rows`."""
+    *targets, row, out, used = rest
+    behind: int = call(name, energy, *targets, row, end, out, len(out), used)  # type: ignore[arg-type]
+    return behind

@@ -1,0 +1,174 @@
+"""Hosts that sleep under the layer `powered`, for a kernel: what the structure of native/sleepers.h holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.machine.host_states import HostStates
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.power import HostPower
+from batdispatch.dispatchers.backfilling.easy import Easy
+from batdispatch.dispatchers.backfilling.fcfs import Fcfs
+from batdispatch.dispatchers.backfilling.filler import Filler
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.engines.compiled.nodes import masks_of
+from batdispatch.engines.compiled.plan import WORD
+from batdispatch.layers.power_saving import PowerSaving
+from batdispatch.native.record import Record, fields_of
+from batdispatch.parts.sleep.rules import Idle, Quiet
+
+#: Phases of a switch that are noted.
+PHASES = 5
+#: Dispatchers whose kernels know hosts that sleep.
+DISPATCHERS = (Fcfs, Filler, Easy)
+
+
+class Sleepers(Record):
+    """Hosts that sleep, switch, and are waited for."""
+
+    kinds = {
+        **{"words": int, "sorts": int, "members": np.uint64, "seconds": np.float64, "longest": float},
+        **{"after": float, "keep": int, "if_nobody_waits": int, "ahead": int},
+        **dict.fromkeys(("falling", "asleep", "rising", "wanted", "idle", "some", "others"), np.uint64),
+        **{"groups": int, "most_groups": int, "since": np.float64, "group": np.uint64},
+        **dict.fromkeys(("acts", "news", "woken", "slept", "left"), int),
+        **dict.fromkeys(("due", "next", "called"), float),
+        **{"put_to_sleep": int, "booted": int, "booting": int, "booting_job": np.int64, "foreseen": np.float64},
+        **{"switches": int, "most_switches": int, "turn": np.int64, "at": np.int64, "pieces": np.int64},
+        **{"expected": np.float64, "end": np.float64, "runs": int, "room": int, "first": np.int32, "last": np.int32},
+        **{"clock": float, "active": int, "active_switch": np.int64, "leaving": int, "leaving_switch": np.int64},
+        **{"told": int, "told_switch": np.int64},
+        **{"events": int, "most_events": int, "event": np.int64, "event_at": np.float64, "event_line": np.int64},
+    }
+    _fields_ = fields_of(kinds)
+
+
+def inside(dispatcher: Dispatcher) -> Dispatcher:
+    """Return the dispatcher inside the layer that saves power, or the dispatcher itself."""
+    return dispatcher.inner if type(dispatcher) is PowerSaving else dispatcher
+
+
+def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
+    """Return why no kernel knows what the layer that saves power does around a dispatcher that has one, or None."""
+    if type(dispatcher) is not PowerSaving:
+        return None
+    if machine.site is not None and machine.site.windows:
+        return "the machine has reservations, which layers do not take"
+    options = dispatcher.options
+    for name in ("cap", "price"):
+        if getattr(options, name) != "none":
+            return f"powered has a {name}, and kernels know none"
+    return None if dispatcher.sleep is None else _of_sleep(dispatcher, machine)
+
+
+def _of_sleep(dispatcher: PowerSaving, machine: Machine) -> str | None:
+    inner = dispatcher.inner
+    if type(dispatcher.sleep) not in (Idle, Quiet):
+        return f"sleep={dispatcher.options.sleep} has no kernel, idle and quiet have"
+    if not isinstance(inner, QueueDispatcher) or type(inner) not in DISPATCHERS:
+        names = ", ".join(sorted(kind.__name__.lower() for kind in DISPATCHERS))
+        return f"hosts that sleep have a kernel only under {names}"
+    if inner.ordering.dynamic or not inner.predictions.sure:
+        return (
+            "hosts that sleep have a kernel only under an ordering that does not change over time, with "
+            "prediction=requested and without default_walltime"
+        )
+    if not machine.plain:
+        return "hosts that sleep have a kernel only on whole hosts without partitions"
+    states = HostStates(machine)
+    if states.asleep:
+        return "hosts sleep at first, and kernels know none that do"
+    return None if states.can_sleep & machine.compute else "no host can sleep"
+
+
+def sleeping_kinds(machine: Machine) -> list[tuple[HostPower, int]]:
+    """Return each kind of hosts that can sleep, and the mask of those of it that run jobs."""
+    return [(power, hosts & machine.compute) for power, hosts in HostStates(machine).kinds if power.sleeps]
+
+
+def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleepers:
+    """Return the sleepers before anything happens."""
+    kinds, words, size = sleeping_kinds(machine), -(-machine.compute.bit_length() // WORD), machine.size
+    sleepers = Sleepers(
+        words=words,
+        sorts=len(kinds),
+        longest=HostStates(machine).longest_wake,
+        after=dispatcher.options.after,
+        keep=dispatcher.kept_awake(machine),
+        if_nobody_waits=type(dispatcher.sleep) is Quiet,
+        ahead=dispatcher.options.ahead,
+        news=1,
+        due=math.inf,
+        next=-math.inf,
+        called=-math.inf,
+    )
+    seconds = [(power.seconds_down(deepest_of(power)), power.seconds_up(deepest_of(power))) for power, _ in kinds]
+    sleepers.hold(
+        members=masks_of([hosts for _, hosts in kinds], words),
+        seconds=np.array(seconds).ravel(),
+        **{
+            name: np.zeros(words, dtype=np.uint64)
+            for name in ("falling", "asleep", "rising", "wanted", "idle", "some", "others")
+        },
+        **{
+            name: np.zeros(size, dtype=np.int64)
+            for name in ("booting_job", "active_switch", "leaving_switch", "told_switch")
+        },
+        foreseen=np.full(jobs, np.nan),
+    )
+    make_room(sleepers, size)
+    return sleepers
+
+
+def deepest_of(power: HostPower) -> int:
+    """Return the power state in which a host sleeps that can."""
+    assert power.deepest is not None, "it can sleep"
+    return power.deepest
+
+
+def lacks_room(sleepers: Sleepers, size: int) -> bool:
+    """Return whether there is too little room for what may happen in a moment to so many hosts."""
+    spare = (
+        sleepers.most_switches - sleepers.switches - size,
+        sleepers.room - sleepers.runs - size,
+        sleepers.most_events - sleepers.events - PHASES * size,
+        sleepers.most_groups - sleepers.groups - 2,
+    )
+    return any(each < 0 for each in spare)
+
+
+def make_room(sleepers: Sleepers, size: int) -> None:
+    """Make room for more of what may happen in a moment to so many hosts."""
+    switches, groups = 2 * sleepers.switches + 2 * size, 2 * sleepers.groups + 8
+    runs, events = 2 * sleepers.runs + 2 * size, 2 * sleepers.events + 2 * PHASES * size
+    _lengthen(sleepers, ("turn", "at", "pieces", "expected", "end"), sleepers.switches, switches)
+    _lengthen(sleepers, ("first", "last"), sleepers.runs, runs)
+    _lengthen(sleepers, ("event", "event_at", "event_line"), sleepers.events, events)
+    _lengthen(sleepers, ("since",), sleepers.groups, groups)
+    _lengthen(sleepers, ("group",), sleepers.groups * sleepers.words, groups * sleepers.words)
+    sleepers.most_switches, sleepers.room = switches, runs
+    sleepers.most_events, sleepers.most_groups = events, groups
+
+
+def _lengthen(sleepers: Sleepers, names: Sequence[str], used: int, length: int) -> None:
+    for name in names:
+        grown = np.empty(length, dtype=sleepers.kinds[name])
+        if used:
+            grown[:used] = sleepers.arrays[name][:used]
+        sleepers.hold(**{name: grown})
+
+
+class Switches:
+    """What became of the hosts of a simulation that slept; see `Sleepers` for the columns."""
+
+    def __init__(self, sleepers: Sleepers) -> None:
+        of = sleepers.arrays
+        self.turn, self.at, self.pieces = (of[name][: sleepers.switches] for name in ("turn", "at", "pieces"))
+        self.first, self.last = (of[name][: sleepers.runs] for name in ("first", "last"))
+        self.event, self.event_at, self.event_line = (
+            of[name][: sleepers.events] for name in ("event", "event_at", "event_line")
+        )

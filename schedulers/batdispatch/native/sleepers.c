@@ -1,0 +1,399 @@
+#include "sleepers.h"
+
+#include <math.h>
+
+#include "host_sets.h"
+#include "rounding.h"
+#include "running_jobs.h"
+
+/* Seconds by which times may differ that are one, as in batdispatch.engines.mail. */
+#define EARLY 1.0001e-9
+/* No simulation lasts longer, s. */
+#define LAST_MOMENT 0x1p37
+
+/* ---------------------------------------------------------------- sets of hosts */
+
+static void empty(uint64_t *mask, int64_t words)
+{
+    for (int64_t index = 0; index < words; index++)
+        mask[index] = 0;
+}
+
+void enter_job(const State *state, int64_t job, uint64_t *mask)
+{
+    int64_t at = state->hosts_at[job];
+    for (int64_t run = at; run < at + state->hosts_runs[job]; run++)
+        enter_run(mask, state->first[run], state->last[run]);
+}
+
+/* Make a set that of the hosts of a job. */
+static void read_job(const State *state, int64_t job, uint64_t *mask)
+{
+    empty(mask, state->sleepers->words);
+    enter_job(state, job, mask);
+}
+
+static void read_switch(const Sleepers *s, int64_t number, uint64_t *mask)
+{
+    empty(mask, s->words);
+    for (int64_t run = s->at[number]; run < s->at[number] + s->pieces[number]; run++)
+        enter_run(mask, s->first[run], s->last[run]);
+}
+
+/* Write the runs of a set behind those of the other switches. */
+static void write_switch(Sleepers *s, const uint64_t *mask)
+{
+    int64_t begin = s->runs;
+    for (int64_t index = 0; index < s->words; index++)
+        for (uint64_t word = mask[index]; word; word &= word - 1) {
+            int32_t host = (int32_t)(index * WORD + lowest_place(word));
+            if (s->runs == begin || s->last[s->runs - 1] != host - 1)
+                s->first[s->runs++] = host;
+            s->last[s->runs - 1] = host;
+        }
+}
+
+/* Return a word of the set of those that sleep or switch. */
+static uint64_t away(const Sleepers *s, int64_t index)
+{
+    return s->falling[index] | s->asleep[index] | s->rising[index];
+}
+
+static bool is_away(const Sleepers *s, const uint64_t *mask)
+{
+    for (int64_t index = 0; index < s->words; index++)
+        if (mask[index] & away(s, index))
+            return true;
+    return false;
+}
+
+/* ---------------------------------------------------------------- switches, as the engine has them */
+
+bool has_room_for_switches(const State *state)
+{
+    const Sleepers *s = state->sleepers;
+    return s->switches + state->size <= s->most_switches && s->runs + state->size <= s->room
+           && s->events + PHASES * state->size <= s->most_events && s->groups + 2 <= s->most_groups;
+}
+
+static void note(const State *state, int64_t number, int64_t phase, double time)
+{
+    Sleepers *s = state->sleepers;
+    s->event[s->events] = number * PHASES + phase;
+    s->event_at[s->events] = time;
+    s->event_line[s->events++] = state->lines;
+}
+
+static double latest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Let hosts of one kind switch. */
+static void begin_switch(State *state, int64_t turn, const uint64_t *hosts)
+{
+    Sleepers *s = state->sleepers;
+    int64_t number = s->switches++;
+    s->turn[number] = turn, s->at[number] = s->runs;
+    write_switch(s, hosts);
+    s->pieces[number] = s->runs - s->at[number];
+    s->expected[number] = state->now + s->seconds[turn];
+    s->end[number] = NAN;
+    s->clock = latest(s->clock, state->now);
+    s->active_switch[s->active++] = number;
+    join(turn % WAYS == UP ? s->rising : s->falling, hosts, s->words);
+    if (turn % WAYS == UP)
+        take_out(s->asleep, hosts, s->words);
+    note(state, number, DECISION, state->now);
+}
+
+/* Let hosts switch, those of each kind together. */
+static void begin_switches(State *state, int64_t way, const uint64_t *hosts, uint64_t *part)
+{
+    Sleepers *s = state->sleepers;
+    for (int64_t kind = 0; kind < s->sorts; kind++) {
+        copy(hosts, part, s->words);
+        meet(part, s->members + kind * s->words, s->words);
+        if (has_some(part, s->words))
+            begin_switch(state, kind * WAYS + way, part);
+    }
+}
+
+/* Let loads follow what has changed since time last passed. */
+static void settle(State *state)
+{
+    Sleepers *s = state->sleepers;
+    for (int64_t index = 0; index < s->leaving; index++)
+        note(state, s->leaving_switch[index], UNLOADING, s->clock);
+    s->leaving = 0;
+    for (int64_t index = 0; index < s->active; index++) {
+        int64_t number = s->active_switch[index];
+        if (!isnan(s->end[number]))
+            continue;
+        s->end[number] = s->clock + s->seconds[s->turn[number]];
+        note(state, number, LOADING, s->clock);
+    }
+}
+
+double go_on_switching(State *state, double until)
+{
+    Sleepers *s = state->sleepers;
+    if (!s->active && !s->leaving)
+        return until;
+    settle(state);
+    double first = INFINITY;
+    for (int64_t index = 0; index < s->active; index++)
+        first = fmin(first, s->end[s->active_switch[index]]);
+    if (first > until || !s->active) {
+        s->clock = until < INFINITY ? until : s->clock;
+        return until;
+    }
+    s->clock = latest(s->clock, first);
+    int64_t left = 0;
+    for (int64_t index = 0; index < s->active; index++) {
+        int64_t number = s->active_switch[index];
+        if (s->end[number] > s->clock + EARLY) {
+            s->active_switch[left++] = number;
+            continue;
+        }
+        note(state, number, LOOK, s->clock);
+        s->leaving_switch[s->leaving++] = s->told_switch[s->told++] = number;
+    }
+    s->active = left;
+    return latest(round_six(s->clock), state->now);
+}
+
+void arrive(State *state)
+{
+    Sleepers *s = state->sleepers;
+    for (int64_t index = 0; index < s->told; index++)
+        note(state, s->told_switch[index], ARRIVAL, state->now);
+    if (s->told)
+        s->clock = latest(s->clock, state->now);
+}
+
+/* ---------------------------------------------------------------- jobs that wait for their hosts */
+
+/* Return when hosts can be awake, s. */
+static double awake_at(const State *state, const uint64_t *hosts, uint64_t *some)
+{
+    const Sleepers *s = state->sleepers;
+    double found = state->now, up = 0.0;
+    for (int64_t index = 0; index < s->active; index++) {
+        int64_t number = s->active_switch[index], turn = s->turn[number];
+        read_switch(s, number, some);
+        meet(some, hosts, s->words);
+        if (has_some(some, s->words))
+            found = latest(found, latest(s->expected[number], state->now)
+                                      + (turn % WAYS == DOWN ? s->seconds[turn + UP - DOWN] : 0.0));
+    }
+    for (int64_t kind = 0; kind < s->sorts; kind++)
+        for (int64_t index = 0; index < s->words; index++)
+            if (hosts[index] & s->asleep[index] & s->members[kind * s->words + index])
+                up = latest(up, s->seconds[kind * WAYS + UP]);
+    return latest(found, state->now + up);
+}
+
+bool boot(State *state, int64_t job)
+{
+    Sleepers *s = state->sleepers;
+    if (!s)
+        return false;
+    read_job(state, job, s->some);
+    if (!is_away(s, s->some))
+        return false;
+    state->start[job] = s->foreseen[job] = awake_at(state, s->some, s->others);
+    s->booting_job[s->booting++] = job;
+    s->booted += s->foreseen[job] > state->now;
+    meet(s->some, s->asleep, s->words);
+    begin_switches(state, UP, s->some, s->others);
+    return true;
+}
+
+/* Let the jobs run whose hosts are awake, and wake hosts for the others that have just fallen asleep. */
+static void begin_booted(State *state)
+{
+    Sleepers *s = state->sleepers;
+    int64_t left = 0, waiting = s->booting;
+    for (int64_t index = 0; index < waiting; index++) {
+        int64_t job = s->booting_job[index];
+        read_job(state, job, s->some);
+        if (is_away(s, s->some))
+            s->booting_job[left++] = job;
+        else
+            enter_running(state, job);
+    }
+    s->booting = left;
+    for (int64_t index = 0; index < left; index++) {
+        read_job(state, s->booting_job[index], s->some);
+        meet(s->some, s->asleep, s->words);
+        join(s->idle, s->some, s->words);
+    }
+}
+
+bool hear_of_switches(State *state)
+{
+    Sleepers *s = state->sleepers;
+    for (int64_t index = 0; index < s->told; index++) {
+        int64_t number = s->told_switch[index];
+        bool up = s->turn[number] % WAYS == UP;
+        read_switch(s, number, s->some);
+        take_out(up ? s->rising : s->falling, s->some, s->words);
+        if (!up)
+            join(s->asleep, s->some, s->words);
+        s->woken |= up;
+        /* No set of idle hosts is needed between two decisions. */
+        empty(s->idle, s->words);
+        begin_booted(state);
+        begin_switches(state, UP, s->idle, s->some);
+    }
+    s->told = 0;
+    return s->news;
+}
+
+/* ---------------------------------------------------------------- the layer */
+
+bool looks_ahead(State *state)
+{
+    Sleepers *s = state->sleepers;
+    bool has_away = has_some(s->falling, s->words) || has_some(s->asleep, s->words) || has_some(s->rising, s->words);
+    s->acts = s->news || s->woken || s->slept || s->left || s->next <= state->now || has_some(s->wanted, s->words);
+    if (!s->acts)
+        return false;
+    if (!(s->ahead && state->waiting && has_away)) {
+        s->due = INFINITY;
+        empty(s->wanted, s->words);
+        return false;
+    }
+    if (!s->news && !s->slept && !has_some(s->wanted, s->words) && s->due > state->now)
+        return false;
+    s->due = INFINITY;
+    empty(s->wanted, s->words);
+    return true;
+}
+
+void want(State *state, double start, const uint64_t *hosts)
+{
+    Sleepers *s = state->sleepers;
+    double soonest = start - s->longest, due;
+    if (!is_away(s, hosts))
+        return;
+    if (soonest > state->now) {
+        s->due = fmin(s->due, soonest);
+        return;
+    }
+    for (int64_t index = 0; index < s->words; index++)
+        s->others[index] = hosts[index] & away(s, index);
+    due = start - (awake_at(state, s->others, s->some) - state->now);
+    if (due <= state->now)
+        join(s->wanted, hosts, s->words);
+    else
+        s->due = fmin(s->due, due);
+}
+
+/* Note which hosts are idle now. */
+static void see(Sleepers *s, const uint64_t *idle, double now)
+{
+    int64_t left = 0;
+    copy(idle, s->group + s->groups * s->words, s->words);
+    uint64_t *fresh = s->group + s->groups * s->words;
+    s->since[s->groups] = now;
+    for (int64_t index = 0; index < s->groups; index++) {
+        uint64_t *group = s->group + index * s->words;
+        take_out(fresh, group, s->words);
+        meet(group, idle, s->words);
+    }
+    s->groups++;
+    for (int64_t index = 0; index < s->groups; index++) {
+        uint64_t *group = s->group + index * s->words;
+        if (!has_some(group, s->words))
+            continue;
+        copy(group, s->group + left * s->words, s->words);
+        s->since[left++] = s->since[index];
+    }
+    s->groups = left;
+}
+
+/* Make `some` the set of the hosts that have been idle for long enough and are not wanted; return how many. */
+static int64_t find_sleepy(Sleepers *s, double now)
+{
+    empty(s->some, s->words);
+    for (int64_t index = 0; index < s->groups && s->since[index] + s->after <= now; index++)
+        join(s->some, s->group + index * s->words, s->words);
+    take_out(s->some, s->wanted, s->words);
+    return count_hosts(s->some, s->words);
+}
+
+/* Return when further hosts will have been idle for long enough, s, or infinity. */
+static double next_sleepy(const Sleepers *s, double now)
+{
+    for (int64_t index = 0; index < s->groups; index++)
+        if (s->since[index] + s->after > now)
+            return s->since[index] + s->after;
+    return INFINITY;
+}
+
+/* Make `idle` the set of hosts that can sleep, are awake, and are free. */
+static void find_idle(const State *state)
+{
+    Sleepers *s = state->sleepers;
+    empty(s->idle, s->words);
+    empty(s->some, s->words);
+    for (int64_t run = 0; run < state->free_runs; run++)
+        enter_run(s->some, state->free_first[run], state->free_last[run]);
+    for (int64_t kind = 0; kind < s->sorts; kind++)
+        join(s->idle, s->members + kind * s->words, s->words);
+    for (int64_t index = 0; index < s->words; index++)
+        s->idle[index] &= s->some[index] & ~away(s, index);
+}
+
+/* Let the highest hosts of `some` sleep, so many of them. */
+static void put_to_sleep(State *state, int64_t spared, int64_t chosen)
+{
+    Sleepers *s = state->sleepers;
+    for (int64_t index = 0; spared > 0; index++)
+        for (; spared > 0 && s->some[index]; spared--)
+            s->some[index] &= s->some[index] - 1;
+    s->put_to_sleep += chosen;
+    begin_switches(state, DOWN, s->some, s->others);
+    s->slept = state->waiting > 0;
+    take_out(s->idle, s->some, s->words);
+    see(s, s->idle, state->now);
+}
+
+/* Ask for a call at a time, unless one comes by then anyhow. */
+static void call_by(State *state, double time)
+{
+    Sleepers *s = state->sleepers;
+    if (time < LAST_MOMENT && !(state->now < s->called && s->called <= time)) {
+        s->called = time;
+        call_at(state, time);
+    }
+}
+
+void let_sleep(State *state)
+{
+    Sleepers *s = state->sleepers;
+    double now = state->now;
+    if (!s->acts)
+        return;
+    copy(s->wanted, s->idle, s->words);
+    meet(s->idle, s->asleep, s->words);
+    begin_switches(state, UP, s->idle, s->some);
+    s->slept = 0;
+    find_idle(state);
+    see(s, s->idle, now);
+    int64_t may = find_sleepy(s, now), most = count_hosts(s->idle, s->words) - s->keep;
+    bool asked = !(s->if_nobody_waits && state->waiting);
+    int64_t chosen = most < may ? most : may;
+    chosen = asked && chosen > 0 ? chosen : 0;
+    if (chosen)
+        put_to_sleep(state, may - chosen, chosen);
+    s->left = may > chosen;
+    s->next = asked ? fmin(s->due, next_sleepy(s, now)) : s->due;
+    if (state->waiting || holding(state) || state->submissions < state->jobs) {
+        call_by(state, s->next);
+        s->next = s->called > now ? fmin(s->next, s->called) : s->next;
+    }
+    s->news = s->woken = 0;
+}
