@@ -44,6 +44,8 @@ class IdleSleeper(EnergyBf):
     Deviations:
         - Watts, times and late jobs as in `energy-bf`. batsched has no default for the period, and by its default no
           host sleeps for being idle; ours are those of its tests.
+        - While a host wakes up, or is to, none goes to sleep. In batsched that does not hold at the end of a period, so
+          that hosts which take longer to wake up than `idle_time_to_sedate` may sleep and wake up in turn for ever.
         - If the hosts that are awake suffice for the number of hosts that the head asks for, but not for the head, all
           sleeping hosts are woken. batsched knows no such jobs.
         - If fewer hosts are idle than one of the other jobs asks for, batsched takes the rest of the job's hosts from
@@ -105,6 +107,8 @@ class IdleSleeper(EnergyBf):
         """Start jobs in order until one has to wait, then those that do not delay it; return that one."""
         started, head = list[Job](), None
         for job in list(self.in_order(ledger)):
+            if head is not None and not ledger.fits(job):
+                continue
             kept = self.plan.earliest(job, self.booked(job))
             if kept is None and head is None:
                 kept = self._make_room(ledger, job)
@@ -191,8 +195,9 @@ class IdleSleeper(EnergyBf):
         return (self.times.sleeping & ~self._to_wake).bit_count()
 
     def _monitor(self, ledger: Ledger) -> None:
-        """Let hosts sleep that have been idle for long."""
+        """Let hosts sleep that have been idle for long, unless others wake up, which would be for the same jobs."""
         self._plan(ledger, 0)
         self._see(ledger)
-        head = next(iter(self.in_order(ledger)), None)
-        self.times.switch(self._idle_for_long(ledger, head) & self.unneeded(ledger), awake=False)
+        if not self.times.rising | self._to_wake:
+            head = next(iter(self.in_order(ledger)), None)
+            self.times.switch(self._idle_for_long(ledger, head) & self.unneeded(ledger), awake=False)
