@@ -99,7 +99,7 @@ class Power:
         self._meter, self._timer, self._files = meter, timer, files
         #: Requests, and hosts in them.
         self.switches = [0, 0]
-        self.times = StateTimes(machine.compute)
+        self.times = StateTimes(len(machine.hosts))
         #: J at the first submission and at the last end.
         self.span: tuple[float, float] | None = None
         #: Watts that the hosts burn at the least when they compute.

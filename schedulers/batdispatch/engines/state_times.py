@@ -15,8 +15,8 @@ class StateTimes:
     """Sums over the hosts of the seconds in each state; a host's time in a state counts when it leaves the state."""
 
     def __init__(self, hosts: int) -> None:
-        """Start at 0 s with no host in any of them; `hosts` is a mask."""
-        self._since = np.zeros(hosts.bit_length())
+        """Start at 0 s with none of so many hosts in any of them."""
+        self._since = np.zeros(hosts)
         self._masks = (0,) * len(STATES)
         self.seconds = dict.fromkeys(STATES, 0.0)
 

@@ -67,19 +67,19 @@ class SwitchTimes:
         return up + options.rjms_delay, down + options.rjms_delay, min(max(least, options.least_sleep), most)
 
     @property
-    def sleeping(self) -> int:
-        """Mask of the hosts that sleep or fall asleep."""
-        return 0 if self.states is None else self.states.asleep | self.states.falling
-
-    @property
     def falling(self) -> int:
         """Mask of the hosts that fall asleep."""
-        return 0 if self.states is None else self.states.falling
+        return 0 if self.states is None else self.states.falling & self._ledger.machine.compute
 
     @property
     def rising(self) -> int:
         """Mask of the hosts that wake up."""
-        return 0 if self.states is None else self.states.rising
+        return 0 if self.states is None else self.states.rising & self._ledger.machine.compute
+
+    @property
+    def sleeping(self) -> int:
+        """Mask of the hosts that sleep or fall asleep."""
+        return 0 if self.states is None else self.falling | self.states.asleep & self._ledger.machine.compute
 
     def away(self, wakings: Iterable[tuple[int, float]] = ()) -> list[tuple[int, float, float]]:
         """Return masks of the hosts that are not there from one time to another, in seconds.
