@@ -1,5 +1,6 @@
 """Hosts that are kept for the job that continues another one."""
 
+import msgspec
 import pytest
 
 from batdispatch.core.errors import ImpossibleDecision
@@ -353,3 +354,24 @@ def test_a_hold_that_is_refused_leaves_the_first_one() -> None:
         cluster.hold(job, "3")
     assert cluster.ledger.free == 0
     assert "w0!1" in cluster.ledger.holds
+
+
+def test_shared_power_is_kept_beside_that_of_the_job() -> None:
+    """Of 500 mW the job has 200, and 150 more are kept for its successor, of whose further host nobody takes any."""
+    cluster = Cluster()
+    cluster.ledger.cap_power(500)
+
+    def asking(name: str, units: int, power: int) -> Job:
+        request = msgspec.structs.replace(make_job(units=units).request, power=(power, 0))
+        return cluster.submit(Job(id=name, request=request))
+
+    job, small, large = asking("w0!a", 2, 200), asking("w0!b", 1, 150), asking("w0!c", 1, 151)
+    cluster.start(job, "0-1")
+    assert cluster.ledger.fits(large)
+    cluster.ledger.hold(job, A("0-2"), 150)
+    cluster.ledger.check()
+    assert (cluster.ledger.fits(small), cluster.ledger.fits(large)) == (True, False)
+    cluster.end(job)
+    assert (cluster.ledger.fits(small), cluster.ledger.fits(large)) == (True, False)
+    cluster.release(job)
+    assert cluster.ledger.fits(large)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from batdispatch.core.errors import InputError
@@ -23,7 +24,8 @@ def machine(count: int = 2) -> Machine:
 
 
 def run(dispatcher: str, *tasks: Task, events: tuple[Event, ...] = (), hosts: int = 2) -> Result:
-    return simulate(machine(hosts), tasks, dispatcher, engine=EngineOptions(energy="exact"), events=events)
+    engine = EngineOptions(energy="exact", dynamic_jobs="resizing" in dispatcher)
+    return simulate(machine(hosts), tasks, dispatcher, engine=engine, events=events)
 
 
 def switches(result: Result) -> list[tuple[float, str, str]]:
@@ -115,13 +117,49 @@ def test_a_job_whose_host_goes_away_while_it_wakes_up_waits_again() -> None:
     assert starts == [0b11, 0b10]
 
 
-def test_powered_and_resizing_do_not_go_together() -> None:
-    with pytest.raises(InputError, match=r"powered: found resizing inside it, expected a dispatcher without powered"):
-        create("powered[dispatcher=resizing]")
+def test_powered_stands_around_resizing_and_not_inside_it() -> None:
+    create("powered[dispatcher=resizing]")
+    with pytest.raises(InputError, match=r"powered: found powered inside it, expected one without powered"):
+        create("powered[dispatcher=powered]")
     with pytest.raises(InputError, match=r"found powered\[dispatcher=easy\] inside it, expected one that can do with"):
         create("resizing[dispatcher=powered[dispatcher=easy]]")
     with pytest.raises(InputError, match=r"no sleep rule is called 'idel': did you mean 'idle'"):
         create("powered[sleep=idel]")
+
+
+#: A job that can run on one or two hosts, and is looked at every 10 s.
+SIZES = {"least": 1, "most": 2, "kind": "malleable", "steps": 10, "period": 10.0}
+RESIZING = "resizing[dispatcher=easy,check_cost=0,expand_cost=0,shrink_cost=0]"
+
+
+def test_a_job_grows_onto_hosts_that_are_awake_only() -> None:
+    grows = Task("1", 0.0, 1, 100.0, 900.0, extra={"sizes": SIZES})
+    for after, sizes in ((50, [1, 2]), (5, [1])):
+        result = run(f"powered[dispatcher={RESIZING},sleep=idle,after={after}]", grows)
+        assert [len(row.units) for row in result.rows.values()] == sizes
+
+
+def test_a_job_is_looked_at_when_its_hosts_are_awake() -> None:
+    """It is started at 50 s, and runs from 55 s on: its first point is at 65 s."""
+    first = Task("1", 0.0, 2, 10.0, 10.0)
+    grows = Task("2", 50.0, 1, 100.0, 900.0, extra={"sizes": SIZES})
+    awake = Task("3", 51.0, 1, 4.5, 4.5)
+    result = run(f"powered[dispatcher={RESIZING},sleep=idle,after=20]", first, grows, awake)
+    rows = {name: (row.start / 1e6, row.end / 1e6, len(row.units)) for name, row in result.rows.items()}
+    assert rows["2"] == (55.0, 65.0, 1)
+    assert rows["2~2"][2] == 2
+
+
+@pytest.mark.parametrize(("cap", "sizes"), [(880, [1, 2]), (879, [1])])
+def test_a_job_that_goes_on_needs_no_power_to_wake_its_hosts(cap: int, sizes: list[int]) -> None:
+    """A host burns 30 W idle, 100 W busy and 425 W while it wakes up: two that do ask for 790 W of the 880 - 3 * 30."""
+    watts = {"wattage_per_state": "30:40:100,9:9,201:201,425:425", "sleep_pstates": "1:2:3"}
+    hosts = [msgspec.structs.replace(host, properties=watts) for host in machine(3).hosts]
+    tasks = [Task("1", 0.0, 1, 100.0, 900.0, extra={"sizes": SIZES}), Task("2", 1.0, 1, 900.0, 900.0)]
+    engine = EngineOptions(energy="exact", dynamic_jobs=True)
+    name = f"powered[dispatcher={RESIZING},sleep=idle,after=500,cap={cap}]"
+    result = simulate(Machine(hosts), tasks, name, engine=engine)
+    assert [len(row.units) for row in result.rows.values() if row.id != "2"] == sizes
 
 
 def test_a_host_without_watts_is_named() -> None:

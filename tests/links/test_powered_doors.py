@@ -16,6 +16,7 @@ from command_line import call
 SLEEPY = "powered[dispatcher=easy,sleep=idle,after=60,keep=2]"
 #: In Batsim's example, a host at work burns 190.738 W.
 SLOW = "powered[dispatcher=easy,cap=75%,states=lower]"
+RESIZED = "powered[dispatcher=dmr[check_cost=0,expand_cost=0,shrink_cost=0],sleep=idle,after=60,cap=3600]"
 
 
 FILES = ("jobs.csv", "pstate_changes.csv", "machine_states.csv", "consumed_energy.csv")
@@ -58,7 +59,7 @@ def exchanged(
     # Batsim 4 tells no speeds, and so not how long hosts take to wake up; Batsim 5 does.
     told = ("--platform", str(machine)) if version == "4" else ()
     decider = decide("--dispatcher", dispatcher, "--protocol", version, "--record", str(recording), *told)
-    says = "states" in dispatcher and version == "4"
+    says = ("states" in dispatcher or dispatcher == RESIZED) and version == "4"
     dynamic = ("--enable-dynamic-jobs", "--acknowledge-dynamic-jobs") if says else ()
     words += ("--socket", decider.endpoint, "--protocol", version, "--out", folder / "there", *dynamic)
     done = call("engine", *words)
@@ -88,6 +89,21 @@ def test_behind_a_socket_hosts_sleep_as_in_process(
     switched = exchanged(version, SLEEPY, inputs, decide, tmp_path)
     assert len(switched) > 4
     assert set(switched) == ({True} if version == "5" else {False})
+
+
+@pytest.mark.parametrize("version", ["4", "5"])
+def test_behind_a_socket_jobs_are_resized_while_hosts_sleep_as_in_process(
+    version: str, site: Callable[..., tuple[Path, Path]], decide: Callable[..., Any], tmp_path: Path
+) -> None:
+    machine, workload = site("batsim-homogeneous", {"type": "delay", "delay": 1})
+    said = json.loads(workload.read_text())
+    for job in said["jobs"]:
+        sizes = {"least": 1, "most": 8, "kind": "malleable", "steps": 10, "period": 20.0}
+        job.update(walltime=3000, sizes=sizes)
+    workload.write_text(json.dumps(said))
+    switched = exchanged(version, RESIZED, (machine, workload), decide, tmp_path)
+    assert len(switched) > 4
+    assert "~2" in (tmp_path / "here" / "jobs.csv").read_text()
 
 
 @pytest.mark.parametrize("version", ["4", "5"])

@@ -120,8 +120,8 @@ class PowerSaving(Layer):
     from the dispatcher inside until its start rule shows it.
 
     Typical use: to see what letting hosts sleep, a cap or cheap hours would save, and what it would cost in wait.
-    Limits: The platform must state watts, and power states to sleep in (`batdispatch platform generate --power`). A
-        `resizing` may stand neither inside nor around. Advance reservations are refused.
+    Limits: The platform must state watts, and power states to sleep in (`batdispatch platform generate --power`). It
+        may not stand inside `resizing`. Advance reservations are refused.
     Guarantee: every job ends as under the dispatcher inside: none is lost, whenever hosts sleep, wake up, go away or
         come back, but for those that the cap never leaves the power for. With everything off every decision is that of
         the dispatcher inside. A job starts at most as long after its decision as its slowest host takes to fall asleep
@@ -145,10 +145,15 @@ class PowerSaving(Layer):
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
-        if any(isinstance(inside, PowerSaving | Resizing) for inside in chain(self.inner)):
+        if any(isinstance(inside, PowerSaving) for inside in chain(self.inner)):
             raise InputError(
-                f"dispatcher powered: found {self.options.dispatcher} inside it, expected a dispatcher without powered "
-                "and resizing: both would decide what becomes of the same hosts"
+                f"dispatcher powered: found {self.options.dispatcher} inside it, expected one without powered: "
+                "both would decide what becomes of the same hosts"
+            )
+        if self.options.watts and any(isinstance(inside, Resizing) for inside in chain(self.inner)):
+            raise InputError(
+                f"dispatcher powered: found watts={self.options.watts} around {self.options.dispatcher}, expected no "
+                "watts: a field does not say what jobs burn on other numbers of hosts"
             )
         self.sleep = None if self.options.sleep == "none" else make_sleep(self.options.sleep)
         self._price, self._cap = self._read_series()
@@ -276,6 +281,9 @@ class PowerSaving(Layer):
     def _show(self, ledger: Ledger, job: Job) -> None:
         """Let the dispatcher inside see a job, with the power that it asks for."""
         self._news = True
+        if self._cap is not None and ledger.held_for(job) is not None:
+            self._show_on_held(ledger, job, self._cap)
+            return
         if self._cap is not None:
             possible = self._cap.possible(ledger, job)
             if possible is None:
@@ -283,6 +291,13 @@ class PowerSaving(Layer):
                 return
             job = self._cap.shown(ledger, put(ledger, job, possible))
         super().on_submit(ledger, job)
+
+    def _show_on_held(self, ledger: Ledger, job: Job, cap: PowerCap) -> None:
+        """Let the dispatcher inside see a job that is to go on at once, on hosts which are held for it and awake."""
+        job = ledger.amend(job, request=cap.awake(job))
+        super().on_submit(ledger, job)
+        if job.id in ledger.queue:
+            self._put(ledger, job, cap.asking(job, ledger.now))
 
     def _go_on(self, ledger: Ledger, job: Job, stay: Stay) -> None:
         """Start a job on the hosts of the one that it continues, which was killed as it began."""

@@ -14,8 +14,21 @@ from batdispatch.core.line.scene import Choose, Scene
 
 
 def of_size(job: Job, units: int) -> Job:
-    """Return a job that asks for the same, with another number of units."""
-    return msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, units=units))
+    """Return a job that asks for the same, with another number of units and as much power for each."""
+    request = job.request
+    power = None if request.power is None else (-(-request.power[0] * units // request.units), request.power[1])
+    return msgspec.structs.replace(job, request=msgspec.structs.replace(request, units=units, power=power))
+
+
+def without_power(job: Job) -> Job:
+    """Return a job that asks for no shared power."""
+    return msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, power=None))
+
+
+def power_beyond(job: Job, units: int) -> int:
+    """Return how much more power, in mW, a job asks for on some units than it has."""
+    more, its = of_size(job, units).request.power, job.request.power
+    return 0 if more is None or its is None else max(more[0] - its[0], 0)
 
 
 def kept_by(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocation | None:
@@ -40,12 +53,13 @@ def grown_to(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocati
         ledger: the cluster.
         choose: as for `kept_by`; it must be content with all of the hosts together.
         stay: the job.
-        units: more than it has.
+        units: more than it has. Hosts that sleep or switch are not free to it: it would stand still while they wake up.
     """
     space, own, job = ledger.space, stay.allocation, stay.job
     if own.mask & ledger.unavailable:
         return None
-    larger, free = of_size(job, units), space.only(ledger.free, ~own.mask)
+    awake = ledger.free_awake
+    larger, free = of_size(job, units), space.only(awake, ~own.mask)
     more = choose(scene_if(ledger, stay, free), of_size(job, units - job.units))
     if more is not None:
         both = own.joined(more.allocation)
@@ -86,11 +100,11 @@ def free_if(ledger: Ledger, stay: Stay, kept: Allocation) -> Any:
 
 
 def units_free(ledger: Ledger, stay: Stay) -> int:
-    """Return how many further units a running job could have on what is free, its own hosts apart."""
+    """Return how many further units a running job could have on hosts that are awake, its own hosts apart."""
     job = stay.job
-    if ledger.machine.takes_any_hosts(job.request):
+    if ledger.boots is None and ledger.machine.takes_any_hosts(job.request):
         return ledger.free_hosts
-    free = ledger.space.only(ledger.free, ~stay.allocation.mask)
+    free = ledger.space.only(ledger.free_awake, ~stay.allocation.mask)
     return int(ledger.space.room(free, job).sum())
 
 

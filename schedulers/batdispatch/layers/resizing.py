@@ -28,8 +28,10 @@ from batdispatch.layers.reshape import (
     grown_to,
     kept_by,
     of_size,
+    power_beyond,
     scene_if,
     units_of_machine,
+    without_power,
 )
 from batdispatch.layers.resizing_options import MEASURED_COSTS, ResizingOptions
 from batdispatch.layers.segments import RESIZE_STATES, Resize, Segment, Segments, SegmentState
@@ -133,8 +135,12 @@ class Resizing(Layer):
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         self._change()
         segment = self.segments.get(job.id)
-        if segment is not None:
+        if segment is not None and segment.state is SegmentState.COMING:
             self._go_on(ledger, job, segment)
+            return
+        if segment is not None:
+            # It is shown anew, by a layer around this one.
+            self.inner.on_submit(ledger, job)
             return
         sizes = job.request.sizes
         if sizes is not None and (sizes.resizable or self.options.moldable == "fitting"):
@@ -169,10 +175,24 @@ class Resizing(Layer):
         if segment is None:
             return
         segment.flexible.begun = True
-        if segment.state is not SegmentState.SEEKING:
-            self.segments.move(segment, SegmentState.WORKING if segment.after is None else SegmentState.MOVING)
-        if segment.state is SegmentState.WORKING:
-            self.points.follow(segment, stay, ledger.now)
+        if segment.after is not None:
+            self.segments.move(segment, SegmentState.MOVING)
+        elif ledger.is_booting(stay.job.id):
+            self.segments.move(segment, SegmentState.BOOTING)
+        elif segment.state is not SegmentState.SEEKING:
+            self._work(ledger, segment)
+
+    def _work(self, ledger: Ledger, segment: Segment) -> None:
+        """Look at a segment at its points from now on, at which it runs."""
+        self.segments.move(segment, SegmentState.WORKING)
+        self.points.follow(segment, ledger.running[segment.name], ledger.now)
+
+    def on_called_off(self, ledger: Ledger, stay: Stay) -> None:
+        self._change()
+        segment = self.segments.get(stay.job.id)
+        if segment is not None:
+            self.segments.move(segment, SegmentState.WAITING)
+        super().on_called_off(ledger, stay)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         self._change()
@@ -266,7 +286,8 @@ class Resizing(Layer):
         ledger.register_job(
             successor(
                 ledger,
-                of_size(first, resize.units),
+                # A layer that shares power says what it asks for of that.
+                without_power(of_size(first, resize.units)),
                 before,
                 name,
                 walltime=self._walltime(flexible, resize.units, before.units),
@@ -298,8 +319,8 @@ class Resizing(Layer):
             self.inner.on_end(ledger, resize.ended)
         self.inner.on_submit(ledger, job)
         self._promise(resize)
-        if job.id not in ledger.queue or place is None or place.allocation.mask & ledger.unavailable:
-            # A host went away at this very moment: it waits like any other job.
+        if job.id not in ledger.queue or place is None or not self._may_go_on(ledger, job, place):
+            # A host, or power, went away at this very moment: it waits like any other job.
             self.segments.move(segment, SegmentState.WAITING)
             if resize.then is not None:
                 resize.then.place = None
@@ -319,6 +340,12 @@ class Resizing(Layer):
             leave = milliseconds(ledger.now + flexible.overhead)
             heapq.heappush(self._leaving, (leave, job.id))
             ledger.wake_at(leave)
+
+    def _may_go_on(self, ledger: Ledger, job: Job, place: Place) -> bool:
+        """Return whether a place is still there; nothing is held for a job that was molded."""
+        if place.allocation.mask & ledger.unavailable:
+            return False
+        return job.parent in ledger.holds or ledger.space.lacking(ledger.free, job, place.allocation) is None
 
     def _hold_beside(self, ledger: Ledger, job: Job, hosts: Allocation | None) -> bool:
         """Keep hosts from others as long as a running job redistributes data, and return whether there are any."""
@@ -342,6 +369,10 @@ class Resizing(Layer):
         while self._leaving and self._leaving[0][0] <= ledger.now + TICK / 2:
             ledger.release(heapq.heappop(self._leaving)[1])
             self._change()
+        for segment in list(self.segments.of(SegmentState.BOOTING).values()):
+            if not ledger.is_booting(segment.name):
+                self._work(ledger, segment)
+                self._change()
         if self._sorts_anew:
             self._line = None
         if self.segments.of(SegmentState.COMING):
@@ -428,7 +459,7 @@ class Resizing(Layer):
             self._change()
             stay, flexible, (units, until) = ledger.running[name], segment.flexible, segment.seeks
             ledger.release(name)
-            hosts = grown_to(ledger, self.choose, stay, units)
+            hosts = self._grown(ledger, flexible, stay, units)
             if hosts is not None and ledger.now <= stay.start:
                 # Killed in the moment in which it starts, it would be written as if it had run for 10 microseconds, and
                 # would overlap its successor. It keeps the nodes for the moment that it runs.
@@ -540,7 +571,7 @@ class Resizing(Layer):
         """Resize a running job as was decided, and return whether it is resized or waits for nodes."""
         cost = self._cost(flexible, stay, action.units)
         if action.kind == "expand":
-            hosts = grown_to(ledger, self.choose, stay, action.units)
+            hosts = self._grown(ledger, flexible, stay, action.units)
             if hosts is None:
                 return self.options.mode == "async" and self._wait_for_nodes(ledger, stay, action.units)
             resize = Resize(action.units, Place(hosts), cost)
@@ -558,6 +589,12 @@ class Resizing(Layer):
         self.actions.did(action.kind, cost)
         self._stop(ledger, stay, resize)
         return True
+
+    def _grown(self, ledger: Ledger, flexible: Flexible, stay: Stay, units: int) -> Allocation | None:
+        """Return the hosts of a running job for more units than it has; None: there are none, or never would be."""
+        if ledger.why_impossible(of_size(flexible.job, units)):
+            return None
+        return grown_to(ledger, self.choose, stay, units)
 
     def _promised(self, ledger: Ledger, stay: Stay, kept: Allocation, job: Job) -> Place | None:
         """Return where a waiting job will start when a running one has shrunk, or None if that is not certain."""
@@ -577,7 +614,7 @@ class Resizing(Layer):
         segment = self.segments[stay.job.id]
         segment.resize, segment.flexible.due = resize, math.inf
         self.segments.move(segment, SegmentState.STOPPING)
-        ledger.hold(stay.job, held)
+        ledger.hold(stay.job, held, power_beyond(stay.job, resize.units))
         ledger.kill([stay.job])
         self._change()
 

@@ -10,16 +10,19 @@ before it. One segment of each logical job is known here at a time, and is in on
 state       what holds                                            what ends it
 ==========  ====================================================  ==================================================
 `WAITING`   It waits in the ledger.                               It starts: `WORKING`, or `MOVING` if it is to move
-                                                                  data. It is rejected: it is over.
+                                                                  data; `BOOTING` if its hosts have to wake up. It is
+                                                                  rejected: it is over.
+`BOOTING`   It has its hosts, which wake up.                      All are awake: `WORKING`. One goes away: `WAITING`.
 `WORKING`   It runs; its reconfiguring points are looked at.      A resize is decided: `STOPPING`.
 `SEEKING`   It runs without working, until nodes are free.        Nodes are free: `STOPPING`. Its time for that is
                                                                   over: `WORKING`.
 `MOVING`    It runs, and only redistributes data.                 It ends: it is over, and what is left of the job
-                                                                  is registered.
+                                                                  is registered. A host goes away that was to wake
+                                                                  up for it: `WAITING`.
 `STOPPING`  It runs, a decision kills it, hosts are held.         It ends by the kill: `STOPPED`.
 `STOPPED`   It has ended; how far it was is yet to be told.       That is told: it is over, and what is left of the
                                                                   job, or a move of its data, is registered.
-`COMING`    It is registered. Once it is in the queue, it         It starts: `WORKING`, `SEEKING` or `MOVING`. A
+`COMING`    It is registered. Once it is in the queue, it         It starts: as from `WAITING`, or `SEEKING`. A
             starts on hosts that are held.                        host has gone: `WAITING`.
 ==========  ====================================================  ==================================================
 
@@ -39,22 +42,29 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.layers.flexible import Flexible
 
 #: States are keys at every turn, and whole numbers are hashed fastest.
-SegmentState = IntEnum("SegmentState", "WAITING WORKING SEEKING MOVING STOPPING STOPPED COMING")
+SegmentState = IntEnum("SegmentState", "WAITING BOOTING WORKING SEEKING MOVING STOPPING STOPPED COMING")
 
 #: State -> the states that follow it, apart from being over.
 MOVES: Mapping[SegmentState, frozenset[SegmentState]] = {
-    SegmentState.WAITING: frozenset({SegmentState.WORKING, SegmentState.MOVING}),
+    SegmentState.WAITING: frozenset({SegmentState.BOOTING, SegmentState.WORKING, SegmentState.MOVING}),
+    SegmentState.BOOTING: frozenset({SegmentState.WORKING, SegmentState.WAITING}),
     SegmentState.WORKING: frozenset({SegmentState.STOPPING}),
     SegmentState.SEEKING: frozenset({SegmentState.STOPPING, SegmentState.WORKING}),
-    SegmentState.MOVING: frozenset(),
+    SegmentState.MOVING: frozenset({SegmentState.WAITING}),
     SegmentState.STOPPING: frozenset({SegmentState.STOPPED}),
     SegmentState.STOPPED: frozenset(),
     SegmentState.COMING: frozenset(
-        {SegmentState.WORKING, SegmentState.SEEKING, SegmentState.MOVING, SegmentState.WAITING}
+        {SegmentState.BOOTING, SegmentState.WORKING, SegmentState.SEEKING, SegmentState.MOVING, SegmentState.WAITING}
     ),
 }
 #: States in which a segment runs, and those in which it knows the resize that it ends for or begins with.
-RUN_STATES = (SegmentState.WORKING, SegmentState.SEEKING, SegmentState.MOVING, SegmentState.STOPPING)
+RUN_STATES = (
+    SegmentState.BOOTING,
+    SegmentState.WORKING,
+    SegmentState.SEEKING,
+    SegmentState.MOVING,
+    SegmentState.STOPPING,
+)
 RESIZE_STATES = (SegmentState.STOPPING, SegmentState.STOPPED, SegmentState.COMING)
 
 

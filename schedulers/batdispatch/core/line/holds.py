@@ -17,13 +17,17 @@ class Hold(msgspec.Struct, frozen=True):
     own: Allocation | None
     #: Further hosts, free for nobody else from the decision on. None: none.
     more: Allocation | None
+    #: What is kept of shared power beyond what the job has, mW.
+    power: int = 0
 
     @property
     def beyond(self) -> Job:
-        """What is taken of the further hosts: as `job`, whose licences are kept once, with its own hosts."""
-        if not self.job.request.licences:
+        """What is taken of the further hosts: as `job`, whose licences and power are kept once, with its own hosts."""
+        request = self.job.request
+        if not request.licences and request.power is None:
             return self.job
-        return msgspec.structs.replace(self.job, request=msgspec.structs.replace(self.job.request, licences=()))
+        power = None if request.power is None else (self.power, 0)
+        return msgspec.structs.replace(self.job, request=msgspec.structs.replace(request, licences=(), power=power))
 
     @property
     def hosts(self) -> Allocation | None:
@@ -42,7 +46,7 @@ def beyond_own(stay: Stay, hosts: Allocation) -> tuple[int, int, int] | None:
     return next(((host, count, its[host]) for host, count in hosts.per_host() if count > its.get(host, count)), None)
 
 
-def hold_of(stay: Stay, hosts: Allocation) -> Hold:
-    """Return the hold that keeps some hosts for the successor of a job that runs."""
+def hold_of(stay: Stay, hosts: Allocation, power: int) -> Hold:
+    """Return the hold that keeps some hosts, and further power in mW, for the successor of a job that runs."""
     its = stay.allocation.mask
-    return Hold(stay.job, hosts.without(~its), hosts.without(its))
+    return Hold(stay.job, hosts.without(~its), hosts.without(its), power)

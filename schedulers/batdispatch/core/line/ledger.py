@@ -537,6 +537,16 @@ class Ledger:
             used |= 0 if hold.hosts is None else hold.hosts.mask
         return self.machine.compute & ~used
 
+    @property
+    def free_awake(self) -> Any:
+        """What of that is free now is on hosts that compute: those that sleep or switch are woken for jobs."""
+        away = 0 if self.boots is None else self.boots.states.away
+        return self.space.only(self.free, ~away) if away else self.free
+
+    def is_booting(self, job_id: str) -> bool:
+        """Return whether a job that was started waits for its hosts to wake up."""
+        return self.boots is not None and job_id in self.boots.waiting
+
     def fits(self, job: Job) -> bool:
         """Return whether all units of a job find a place now, wherever."""
         return self._books.fits(self._there, job)
@@ -801,12 +811,13 @@ class Ledger:
 
     # ------------------------------------------------------------------ holds
 
-    def hold(self, job: Job, hosts: Allocation) -> None:
+    def hold(self, job: Job, hosts: Allocation, power: int = 0) -> None:
         """Keep hosts for the job that will continue a running one; a second call takes the place of the first.
 
         Hosts of the job's own are kept from its end on, others from now on; on shared nodes, as many units of the job
         as `hosts` counts. If the job ends by itself (not killed), it has no successor and nothing is kept. Otherwise
-        the hold lasts until a job whose `parent` this one is starts, or until `release`.
+        the hold lasts until a job whose `parent` this one is starts, or until `release`. Where power is shared, that
+        of the job is kept with its own hosts, and `power`, in mW, beside.
 
         Raises:
             ImpossibleDecision: the job does not run, or a host is not its own and not free.
@@ -821,7 +832,7 @@ class Ledger:
                 f"{count} units cannot be kept on {self._host(host)} for the successor of job {job.id}: it has "
                 f"{its} there"
             )
-        hold = hold_of(stay, hosts)
+        hold = hold_of(stay, hosts, power)
         before = self.holds.get(job.id)
         idle = self._idle if before is None else self._given_back(before, own=False)
         if hold.more is not None:
@@ -1152,6 +1163,9 @@ class Ledger:
         assert len(ids) == len(set(ids)), "a job is in two places"
         assert set(roll.ranks) == set(here), "ranks are kept of other jobs"
         space, idle = self.space, self.space.whole()
+        if self.drawn:
+            assert isinstance(space, LicensedSpace), "power is shared"
+            idle = space.drawn(idle, self.drawn)
         for stay in self.running.values():
             assert space.lacking(idle, stay.job, stay.allocation) is None, f"{stay} is beyond capacity"
             idle = space.take(idle, stay.job, stay.allocation)
@@ -1161,9 +1175,6 @@ class Ledger:
                 if part is not None:
                     assert space.lacking(idle, job, part) is None, f"{hold} is beyond capacity"
                     idle = space.take(idle, job, part)
-        if self.drawn:
-            assert isinstance(space, LicensedSpace), "power is shared"
-            idle = space.drawn(idle, self.drawn)
         assert space.same(idle, self._books.value(self._idle)), "what is idle does not add up"
         assert space.same(self.free, space.only(idle, ~self.unavailable)), "what is free does not add up"
         for job_id in roll.parents:

@@ -267,7 +267,7 @@ class Reservations:
         now = self._ledger.now
         if self._pooled:
             place = _anywhere(job.request.units)
-        self.timeline.reserve(job, place.allocation, now, end)
+        self.timeline.occupy(job, place.allocation, now, end)
         self.held[job.id] = Reservation(job, now, end, place)
 
     def extend(self, job_id: str, end: float) -> None:
@@ -365,7 +365,7 @@ class Reservations:
                 # A job that runs on hosts that are away gives nothing back there when it ends.
                 there = stay.allocation.mask & ~ledger.unavailable
                 kept = self.held[job_id] = kept._replace(place=_anywhere(there.bit_count()))
-            self.timeline.reserve(kept.job, kept.place.allocation, ledger.now, kept.end)
+            self.timeline.occupy(kept.job, kept.place.allocation, ledger.now, kept.end)
         if (ledger.unavailable or self.away) and not self._pooled:
             # After the reservations: a job goes on where it runs, and gives nothing back there when it ends.
             coming = 0

@@ -13,6 +13,7 @@ from batdispatch.core.capacity.space import HostSpace, Space
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import POWER
 from batdispatch.core.plans.steps import Block, Masks, Steps, Values
 from batdispatch.core.plans.sums import Sums
 from batdispatch.core.plans.windows import SumWindow, SumWindows, windows
@@ -113,6 +114,16 @@ class Timeline(Generic[F]):
         """
         self._change(job, allocation, start, end, -1)
 
+    def occupy(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
+        """Take what a running job uses out of ``[start, end)``, whether or not the machine has as much shared power.
+
+        Some jobs run with less of it than they asked for, and others may have started on the rest.
+
+        Raises:
+            ImpossibleDecision: a host of its own is not free all the time.
+        """
+        self._change(job, allocation, start, end, -1, runs=True)
+
     def release(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
         """Put what a job uses back into ``[start, end)``."""
         self._change(job, allocation, start, end, 1)
@@ -130,7 +141,9 @@ class Timeline(Generic[F]):
         for index in range(last, first - 1, -1):
             self._join(index)
 
-    def _change(self, job: Job, allocation: Allocation, start: float, end: float, sign: int) -> None:
+    def _change(
+        self, job: Job, allocation: Allocation, start: float, end: float, sign: int, *, runs: bool = False
+    ) -> None:
         """Give (1) or take (-1) what a job uses in every step of ``[start, end)``, clipped to the timeline."""
         start = max(start, self.times[0])
         if end <= start:
@@ -139,7 +152,7 @@ class Timeline(Generic[F]):
         last = len(self.times) if math.isinf(end) else self._cut(end)
         if sign < 0:
             lacking = self.space.lacking(self._steps.meet(first, last), job, allocation)
-            if lacking is not None:
+            if lacking is not None and not (runs and lacking[1] == POWER):
                 self._join(last)
                 self._join(first)
                 host, resource, free, needed = lacking
