@@ -13,7 +13,7 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
-from batdispatch.dispatchers.backfilling.greenfilling import Greenfilling
+from batdispatch.dispatchers.backfilling.green_easy import GreenEasy
 from batdispatch.testing.simulation import Task
 from simulating import audit, exact, simulate
 from strategies import absences, machines, workloads
@@ -44,7 +44,7 @@ def test_jobs_ahead_of_the_head_take_a_share_of_what_is_free(
 def test_the_dirtier_of_two_series_counts(tmp_path: Path) -> None:
     carbon, water = series(tmp_path, 0, 4), series(tmp_path, 0, 3, 6, name="water.csv")
     dispatcher = create(f"greenfilling[carbon={carbon},water={water}]")
-    assert isinstance(dispatcher, Greenfilling)
+    assert isinstance(dispatcher, GreenEasy)
     assert [max(each.level(now) for each in dispatcher._series) for now in (0.0, 10.0, 25.0)] == [0, 1, 1]
 
 
@@ -61,7 +61,7 @@ def test_a_series_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         create(f"greenfilling[carbon={tmp_path / 'nowhere.csv'}]")
 
 
-class Watched(Greenfilling):
+class Watched(GreenEasy):
     """Holds each decision against the formula of the card."""
 
     def decide(self, ledger: Ledger) -> None:

@@ -19,7 +19,7 @@ from batdispatch.layers.power_saving import FILES
 _ROUNDING = 1e-9
 
 
-class GreenfillingOptions(EasyOptions, frozen=True, kw_only=True):
+class GreenEasyOptions(EasyOptions, frozen=True, kw_only=True):
     """Options of greenfilling.
 
     carbon: Let fewer jobs run ahead while this series is high: carbon per kilowatt-hour (`FILE` or `FILE:COLUMN`).
@@ -36,7 +36,7 @@ class GreenfillingOptions(EasyOptions, frozen=True, kw_only=True):
     origin: str = ""
 
 
-class Greenfilling(Easy):
+class GreenEasy(Easy):
     """Starts jobs as `easy` does, but those ahead of the head of the queue share less the dirtier the power is.
 
     At each decision, jobs that run ahead may take at most a part of the hosts that are free: all where carbon and water
@@ -59,7 +59,7 @@ class Greenfilling(Easy):
             README, 2026), and implemented in Lucas-Doctorate-Project/batsched. No paper was found.
     """
 
-    options_type: ClassVar[type[Options]] = GreenfillingOptions
+    options_type: ClassVar[type[Options]] = GreenEasyOptions
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
