@@ -91,14 +91,13 @@ static void take_up(const State *state, Nodes *nodes, int64_t job)
     openings->quiet = openings->change[job] < openings->quiet ? openings->change[job] : openings->quiet;
 }
 
-/* Look at a waiting job again, and return whether that is news to the dispatcher. */
+/* Look at a waiting job again, and return whether the dispatcher sees it with other hosts than before. */
 static bool turn_job(const State *state, Nodes *nodes, int64_t job)
 {
-    int32_t *shown = nodes->openings->shown + job, was_shown = *shown;
-    if (!look(state, nodes, job) && was_shown)
+    if (!look(state, nodes, job))
         return false;
-    *shown = is_to_be_shown(nodes, job);
-    return *shown || was_shown;
+    nodes->openings->shown[job] = is_to_be_shown(nodes, job);
+    return nodes->openings->shown[job];
 }
 
 /* Return less than 0 if what changes for one job comes before what changes for another. */
@@ -124,7 +123,6 @@ static bool turn_due(State *state, Nodes *nodes)
         bool is_due = openings->change[job] <= state->now;
         if (is_due && is_refused(state, job)) {
             nodes->ahead[late++] = (Entry){openings->by_id[job], openings->change[job], job};
-            state->freed |= !openings->plans;
             continue;
         }
         state->freed |= is_due && turn_job(state, nodes, job);
