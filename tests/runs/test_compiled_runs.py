@@ -170,7 +170,6 @@ def test_what_a_workload_must_not_have(
     ("dispatcher", "options", "fields", "reason"),
     [
         ("conservative", {}, {}, "the kernel of conservative counts whole hosts"),
-        ("easy", {"ordering": "guarded"}, {}, "ordering guarded has a kernel only on whole hosts"),
         ("easy", {}, {"contiguous": True}, "a job states contiguous, and kernels know none"),
         ("easy", {}, {"sizes": {"least": 1, "most": 2}}, "a job states sizes, and kernels know none"),
     ],
@@ -202,6 +201,8 @@ def test_what_is_left_to_python_on_machines_with_reservations(reserved: str, tmp
         execute(spec(platform=reserved, dispatcher="conservative"), tmp_path / "out")
     with pytest.raises(InputError, match="easy has a kernel for reservations only with prediction=requested"):
         execute(spec(platform=reserved, dispatcher="easy", options={"prediction": "oracle"}), tmp_path / "out")
+    with pytest.raises(InputError, match="ordering guarded has a kernel only where there are no reservations"):
+        execute(spec(platform=reserved, dispatcher="easy", options={"ordering": "guarded"}), tmp_path / "out")
     with pytest.raises(InputError, match="the dispatcher asks to be called"):
         execute(spec(platform=reserved, record=True), tmp_path / "out")
     assert execute(spec(platform=reserved), tmp_path / "out")["engine"]["compiled"]

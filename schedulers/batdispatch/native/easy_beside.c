@@ -4,11 +4,34 @@
 #include <string.h>
 
 #include "heap.h"
-#include "shadow.h"
 
 static double larger(double a, double b)
 {
     return a > b ? a : b;
+}
+
+/* Return whether there is as much as a job takes. */
+static bool is_enough(const Beside *beside, int64_t job, const int64_t *there)
+{
+    for (int64_t resource = 0; resource < beside->resources; resource++)
+        if (beside->needs[job * beside->resources + resource] > there[resource])
+            return false;
+    return true;
+}
+
+/* Take what a job takes, or give it back. */
+static void shift(const Beside *beside, int64_t job, int64_t *there, int64_t sign)
+{
+    for (int64_t resource = 0; resource < beside->resources; resource++)
+        there[resource] += sign * beside->needs[job * beside->resources + resource];
+}
+
+static bool has_free(const Beside *beside)
+{
+    for (int64_t resource = 0; resource < beside->resources; resource++)
+        if (beside->free[resource])
+            return true;
+    return false;
 }
 
 /* A job that runs there has ended in reality. */
@@ -82,7 +105,7 @@ static void begin_job(Beside *beside, const State *state, int64_t job)
         beside->expected[at] = beside->expected[at - 1], beside->expected_job[at] = beside->expected_job[at - 1];
     beside->expected[at] = end, beside->expected_job[at] = job;
     beside->begun[job] = beside->clock;
-    beside->free -= state->units[job];
+    shift(beside, job, beside->free, -1);
     beside->longest = larger(beside->longest, beside->clock - state->submission[job]);
     if (!isnan(beside->runtime[job]))
         will_end(beside, job);
@@ -92,9 +115,9 @@ static void begin_job(Beside *beside, const State *state, int64_t job)
         runs_in_both(beside, job);
 }
 
-static void leave(Beside *beside, const State *state, int64_t job)
+static void leave(Beside *beside, int64_t job)
 {
-    beside->free += state->units[job];
+    shift(beside, job, beside->free, 1);
     int64_t at = 0;
     while (beside->expected_job[at] != job)
         at++;
@@ -103,27 +126,41 @@ static void leave(Beside *beside, const State *state, int64_t job)
     memmove(beside->expected_job + at, beside->expected_job + at + 1, behind * sizeof *beside->expected_job);
 }
 
+/* Return the shadow time of the first job, and find what it leaves spare then. */
+static double reserve_beside(Beside *beside, int64_t job)
+{
+    double shadow = INFINITY;
+    memcpy(beside->spare, beside->free, (size_t)beside->resources * sizeof *beside->free);
+    for (int64_t index = 0; index < beside->running && beside->expected[index] <= shadow; index++) {
+        shift(beside, beside->expected_job[index], beside->spare, 1);
+        if (shadow == INFINITY && is_enough(beside, job, beside->spare))
+            shadow = beside->expected[index];
+    }
+    shift(beside, job, beside->spare, -1);
+    return shadow;
+}
+
 /* Start those behind the first job that do not delay it. */
 static void backfill_beside(Beside *beside, const State *state, int64_t head)
 {
-    int64_t *queue = beside->queue, needed = state->units[queue[head]], spare = beside->free - needed;
-    double shadow = shadow_time(beside->expected, beside->expected_job, beside->running, state->units, &spare);
-    for (int64_t index = head + 1; index < beside->queued && beside->free > 0; index++) {
-        int64_t units = state->units[queue[index]];
-        bool outlives = beside->clock + state->walltime[queue[index]] > shadow;
-        if (units > beside->free || (outlives && units > spare))
+    double shadow = reserve_beside(beside, beside->queue[head]);
+    for (int64_t index = head + 1; index < beside->queued; index++) {
+        int64_t job = beside->queue[index];
+        bool outlives = beside->clock + state->walltime[job] > shadow;
+        if (!is_enough(beside, job, beside->free) || (outlives && !is_enough(beside, job, beside->spare)))
             continue;
-        spare -= outlives ? units : 0;
-        begin_job(beside, state, queue[index]);
+        if (outlives)
+            shift(beside, job, beside->spare, -1);
+        begin_job(beside, state, job);
     }
 }
 
 static void decide_beside(Beside *beside, const State *state)
 {
     int64_t head = 0, left = 0, *queue = beside->queue;
-    for (; head < beside->queued && state->units[queue[head]] <= beside->free; head++)
+    for (; head < beside->queued && is_enough(beside, queue[head], beside->free); head++)
         begin_job(beside, state, queue[head]);
-    if (beside->queued - head >= 2 && beside->free > 0)
+    if (beside->queued - head >= 2 && has_free(beside))
         backfill_beside(beside, state, head);
     for (int64_t index = head; index < beside->queued; index++)
         if (isnan(beside->begun[queue[index]]))
@@ -160,7 +197,7 @@ static void let_happen(Beside *beside, const State *state, double time)
 {
     reach(beside, state, time);
     while (beside->ending && beside->end_at[0] <= time)
-        leave(beside, state, pop_entry(beside->end_at, beside->end_job, --beside->ending));
+        leave(beside, pop_entry(beside->end_at, beside->end_job, --beside->ending));
     while (next_job(beside, state) < state->submissions && state->submission[beside->came] <= time)
         beside->queue[beside->queued++] = beside->came++;
     decide_beside(beside, state);

@@ -15,8 +15,13 @@ typedef struct {
     double clock;
     double longest;
     double looked;
-    /* Hosts that are free there; jobs that came there; lines of the real log that were read. */
-    int64_t free;
+    /* [resource of the whole machine]: what is free there, and what the first of the queue leaves spare. [job, resource]:
+     * what jobs take of it. Without nodes, hosts are all there is. */
+    int64_t resources;
+    int64_t *free;
+    int64_t *spare;
+    const int64_t *needs;
+    /* Jobs that came there; lines of the real log that were read. */
     int64_t came;
     int64_t lines;
     /* By rank, nan for not yet: when each job starts there; when it is known to have started, and for how long to have

@@ -5,13 +5,6 @@
 #include "decisions.h"
 #include "running_jobs.h"
 
-static Entry entry_of(const State *state, const Order *order, const Beside *beside, int64_t job)
-{
-    if (beside && is_late(beside, state, job))
-        return (Entry){0, state->submission[job], job};
-    return (Entry){1, key_of(&order->key, state, job), job};
-}
-
 /* Put the jobs in play in order: those that fit now, and those for which room may be reserved. */
 static void put_in_order(const State *state, Order *order, const Beside *beside)
 {
@@ -22,7 +15,7 @@ static void put_in_order(const State *state, Order *order, const Beside *beside)
         bool is_small = state->units[job] <= state->free;
         if (!is_small && beside && !may_reserve(beside, state, job))
             continue;
-        Entry entry = entry_of(state, order, beside, job);
+        Entry entry = waiting_entry(state, order, beside, job);
         if (is_small)
             order->entries[order->in_play++] = entry;
         else if (compare_entries(&entry, &first) < 0)

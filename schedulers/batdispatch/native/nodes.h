@@ -101,7 +101,7 @@ bool advance_nodes(State *state, Nodes *nodes);
 /* Return whether there is room for the hosts of all jobs that may start now, and for calls. */
 bool has_room_on_nodes(const State *state, const Nodes *nodes, const Order *order);
 /* Decide as fcfs, filler or easy do: see decisions.h. */
-void decide_on_nodes(State *state, Nodes *nodes, Order *order, Foresight *foresight, int64_t rule);
+void decide_on_nodes(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule);
 
 /* Return the hosts that a job may use now, and where it is noted that it does not fit what is free. */
 const uint64_t *hosts_of(const Nodes *nodes, int64_t job);

@@ -143,7 +143,7 @@ static void show_jobs(const State *state, const Openings *openings, Order *order
     for (int64_t at = 0; at < openings->waiting; at++) {
         int64_t job = openings->waiting_job[at];
         if (openings->shown[job] && isnan(state->start[job]))
-            order->entries[order->in_play++] = waiting_entry(state, order, job);
+            order->entries[order->in_play++] = waiting_entry(state, order, NULL, job);
     }
     qsort(order->entries, (size_t)order->in_play, sizeof *order->entries, compare_entries);
 }

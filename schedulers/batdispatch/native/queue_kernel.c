@@ -15,7 +15,7 @@ EXPORT int64_t run_queue(State *state, Nodes *nodes, Order *order, Beside *besid
 static void decide(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule)
 {
     if (nodes)
-        decide_on_nodes(state, nodes, order, foresight, rule);
+        decide_on_nodes(state, nodes, order, beside, foresight, rule);
     else if (order)
         decide_by_key(state, order, beside, foresight, rule);
     else if (rule == FCFS)

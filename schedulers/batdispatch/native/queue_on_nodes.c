@@ -17,13 +17,30 @@ static bool start_lowest(State *state, Nodes *nodes, int64_t job)
     return true;
 }
 
+/* Return whether room may be reserved for a job; `beside`: of guarded, or null. */
+static bool holds_up(const State *state, const Beside *beside, int64_t job)
+{
+    return !beside || may_reserve(beside, state, job);
+}
+
 /* Start jobs in order; one that does not fit holds up the others, unless the gaps are to be filled. */
-static void start_in_order(State *state, Nodes *nodes, Order *order, bool fills)
+static void start_in_order(State *state, Nodes *nodes, Order *order, const Beside *beside, bool fills)
+{
+    for (int64_t at = 0; at < order->in_play; at++) {
+        int64_t job = order->entries[at].job;
+        if (!start_lowest(state, nodes, job) && !fills && holds_up(state, beside, job))
+            break;
+    }
+    forget_started(state, order);
+}
+
+/* Return the first job in order that holds up others, or UNKNOWN. */
+static int64_t first_to_hold_up(const State *state, const Order *order, const Beside *beside)
 {
     for (int64_t at = 0; at < order->in_play; at++)
-        if (!start_lowest(state, nodes, order->entries[at].job) && !fills)
-            break;
-    forget_started(state, order);
+        if (holds_up(state, beside, order->entries[at].job))
+            return order->entries[at].job;
+    return UNKNOWN;
 }
 
 static bool fits_head(Nodes *nodes, int64_t head)
@@ -95,17 +112,19 @@ static void run_ahead(State *state, Nodes *nodes, Order *order, int64_t first, b
 }
 
 /* As easy does: if nothing was freed and the head is the same, only jobs that came since may run ahead. */
-static void decide_easy_on_nodes(State *state, Nodes *nodes, Order *order, Foresight *foresight, int64_t first,
-                                 bool by_hosts)
+static void decide_easy_on_nodes(State *state, Nodes *nodes, Order *order, const Beside *beside, Foresight *foresight,
+                                 int64_t first, bool by_hosts)
 {
-    bool is_late = foresight && correct_ends(state, foresight);
-    if (is_late || order->key.formula != COLUMN || state->freed || order->entries[0].job != state->head) {
+    bool is_other = (foresight && correct_ends(state, foresight)) || beside || order->key.formula != COLUMN;
+    if (is_other || state->freed || order->entries[0].job != state->head) {
         first = 0;
-        start_in_order(state, nodes, order, false);
+        start_in_order(state, nodes, order, beside, false);
         state->freed = 0, state->head = UNKNOWN;
         if (order->in_play < 2)
             return;
-        state->head = order->entries[0].job;
+        state->head = first_to_hold_up(state, order, beside);
+        if (state->head == UNKNOWN)
+            return;
         reserve_nodes(state, nodes, by_hosts);
     }
     if (foresight)
@@ -113,16 +132,18 @@ static void decide_easy_on_nodes(State *state, Nodes *nodes, Order *order, Fores
     run_ahead(state, nodes, order, first, by_hosts);
 }
 
-void decide_on_nodes(State *state, Nodes *nodes, Order *order, Foresight *foresight, int64_t rule)
+void decide_on_nodes(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule)
 {
     int64_t first = order->came;
     let_wait(state, order);
     turn_jobs(state, nodes, order, first);
     if (!order->in_play)
         return;
-    sort_waiting(state, order);
+    if (beside)
+        look_beside(beside, state);
+    sort_waiting(state, order, beside);
     if (rule == FCFS || rule == FILLER)
-        start_in_order(state, nodes, order, rule == FILLER);
+        start_in_order(state, nodes, order, NULL, rule == FILLER);
     else
-        decide_easy_on_nodes(state, nodes, order, foresight, first, rule == EASY_HOSTS);
+        decide_easy_on_nodes(state, nodes, order, beside, foresight, first, rule == EASY_HOSTS);
 }

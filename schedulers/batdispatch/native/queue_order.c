@@ -34,15 +34,17 @@ int compare_entries(const void *one, const void *other)
     return a->job < b->job ? -1 : 1;
 }
 
-Entry waiting_entry(const State *state, const Order *order, int64_t job)
+Entry waiting_entry(const State *state, const Order *order, const Beside *beside, int64_t job)
 {
+    if (beside && is_late(beside, state, job))
+        return (Entry){0, state->submission[job], job};
     return (Entry){order->tier ? order->tier[job] : 1, key_of(&order->key, state, job), job};
 }
 
 /* Enter a job that came where it belongs in an order that does not change. */
 static void enter_order(const State *state, Order *order, int64_t job)
 {
-    Entry entry = waiting_entry(state, order, job);
+    Entry entry = waiting_entry(state, order, NULL, job);
     int64_t at = order->in_play++;
     for (; at > 0 && compare_entries(&entry, order->entries + at - 1) < 0; at--)
         order->entries[at] = order->entries[at - 1];
@@ -58,12 +60,12 @@ bool let_wait(const State *state, Order *order)
     return order->in_play > before;
 }
 
-void sort_waiting(const State *state, Order *order)
+void sort_waiting(const State *state, Order *order, const Beside *beside)
 {
-    if (order->key.formula == COLUMN)
+    if (order->key.formula == COLUMN && !beside)
         return;
     for (int64_t at = 0; at < order->in_play; at++)
-        order->entries[at].key = key_of(&order->key, state, order->entries[at].job);
+        order->entries[at] = waiting_entry(state, order, beside, order->entries[at].job);
     qsort(order->entries, (size_t)order->in_play, sizeof *order->entries, compare_entries);
 }
 

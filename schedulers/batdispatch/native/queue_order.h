@@ -44,14 +44,14 @@ double key_of(const Key *key, const State *state, int64_t job);
 /* Return less than 0 if an entry goes before another one, more than 0 if behind it; as qsort has it. */
 int compare_entries(const void *one, const void *other);
 
-/* Return the entry of a waiting job. */
-Entry waiting_entry(const State *state, const Order *order, int64_t job);
+/* Return the entry of a waiting job; `beside`: of guarded, or null. */
+Entry waiting_entry(const State *state, const Order *order, const Beside *beside, int64_t job);
 
 /* For kernels that keep all waiting jobs in `entries`, in order. Let the jobs wait that came since the last decision, and
  * return whether any did. */
 bool let_wait(const State *state, Order *order);
-/* Put the waiting jobs in order, if that changes over time. */
-void sort_waiting(const State *state, Order *order);
+/* Put the waiting jobs in order, if that changes over time; `beside`: of guarded, or null. */
+void sort_waiting(const State *state, Order *order, const Beside *beside);
 /* Drop the jobs that have started. */
 void forget_started(const State *state, Order *order);
 

@@ -83,7 +83,7 @@ static void run_main_loop(State *state, Slurm *slurm, Order *order)
     int64_t due = main_loop_due(state, slurm, !slurm->head_asked);
     if (due == NOT_NOW)
         return;
-    sort_waiting(state, order);
+    sort_waiting(state, order, NULL);
     slurm->whole_asked = run_in_order(state, slurm, order, due == FOR_WHOLE ? INT64_MAX : slurm->queue_depth);
     slurm->head_asked = 0;
     forget_started(state, order);
@@ -95,7 +95,7 @@ static void backfill(State *state, Slurm *slurm, Order *order, bool is_sure)
 {
     slurm->passes++;
     slurm->pass_asked = 0;
-    sort_waiting(state, order);
+    sort_waiting(state, order, NULL);
     int64_t started = make_pass(state, slurm, order);
     forget_started(state, order);
     slurm->backfilled += started;

@@ -28,11 +28,18 @@ EASY: dict[str, list[Any]] = {
     "default_walltime": [math.inf, 7],
     "rjms_delay": [0, 0, 5],
 }
+GUARDED = {
+    **{name: EASY[name] for name in ("reservation", "backfill", "rjms_delay")},
+    "ordering": [
+        *("guarded[floor=0]", "guarded[floor=1,slack=0,share=1]", "guarded[floor=0,slack=0.5,share=2]"),
+        *("guarded[ordering=smallest-area,floor=3,share=0.4]", "guarded[ordering=wfp3,floor=1]"),
+    ],
+}
 QUEUE: dict[str, list[Any]] = {"ordering": [*STATIC, *GROWING]}
 OPTIONS = {"fcfs": QUEUE, "filler": QUEUE, "easy": EASY, "slurm-backfill": SLURM}
 
 
-def random_machine(random: Random) -> Machine:
+def random_machine(random: Random, *, reserves: bool = True) -> Machine:
     """Up to seven hosts that jobs share or not, with GPUs, weights, features, or without.
 
     The site has up to three partitions and reservations, and licences or none.
@@ -40,7 +47,8 @@ def random_machine(random: Random) -> Machine:
     count, shared = random.randint(1, 7), random.random() < 0.8
     names = [f"h{number}" for number in range(count)]
     partitions = [_partition(random, name, names) for name in ("a", "b", "c")[: random.choice([0, 1, 2, 3])]]
-    windows = [_window(random, name, names, partitions) for name in ("r", "s", "t")[: random.choice([0, 0, 1, 2, 3])]]
+    reserved = random.choice([0, 0, 1, 2, 3]) if reserves else 0
+    windows = [_window(random, name, names, partitions) for name in ("r", "s", "t")[:reserved]]
     licences = random.choice(["", "", "m=2", "m=1 n=3"])
     hosts = []
     for number, name in enumerate(names):
@@ -131,9 +139,21 @@ def test_random_jobs_on_random_nodes(dispatcher: str, seed: int) -> None:
     machine = random_machine(random)
     # Options are drawn one by one, so that most runs have some that are not the default.
     options = {name: random.choice(values) for name, values in OPTIONS[dispatcher].items() if random.random() < 0.4}
-    chosen, workload = create(dispatcher, options), workload_of(random_tasks(random, machine))
-    if applies.why_never(chosen, machine) is not None:
-        return
+    if applies.why_never(create(dispatcher, options), machine) is None:
+        compare(machine, random_tasks(random, machine), dispatcher, options)
+
+
+@settings(max_examples=80)
+@given(seed=st.integers(0, 2**32))
+def test_random_jobs_on_random_nodes_in_a_guarded_order(seed: int) -> None:
+    random = Random(seed)
+    machine = random_machine(random, reserves=False)
+    options = {name: random.choice(values) for name, values in GUARDED.items()}
+    compare(machine, random_tasks(random, machine), "easy", options)
+
+
+def compare(machine: Machine, tasks: list[Task], dispatcher: str, options: dict[str, Any]) -> None:
+    workload = workload_of(tasks)
     expected = in_python(machine, workload, dispatcher, options)
     found = compiled(machine, workload, dispatcher, options)
     assert found.jobs == expected.jobs

@@ -136,8 +136,8 @@ def _of_nodes(machine: Machine, dispatcher: Dispatcher) -> str | None:
     """Return why no kernel knows nodes that jobs share, hosts of partitions, reservations or licences."""
     if isinstance(dispatcher, Conservative):
         return "the kernel of conservative counts whole hosts, and knows no partitions, reservations or licences"
-    if isinstance(dispatcher, QueueDispatcher) and type(dispatcher.ordering) is Guard:
-        return f"ordering {dispatcher.options.ordering} has a kernel only on whole hosts, and without queues"
+    if _has_reservations(machine) and isinstance(dispatcher, Easy) and type(dispatcher.ordering) is Guard:
+        return f"ordering {dispatcher.options.ordering} has a kernel only where there are no reservations"
     if _has_reservations(machine) and isinstance(dispatcher, Easy) and not dispatcher.predictions.exact_requests:
         # In Python, a run time is predicted when reservations first leave a place to the job.
         return "easy has a kernel for reservations only with prediction=requested"

@@ -58,6 +58,13 @@ class Demands(NamedTuple):
         units[list(self.never)] = self.most + 1
         return jobs._replace(units=units)
 
+    def sums(self) -> tuple[Ints, Ints]:
+        """Return what is pooled over the idle machine, int64 [resource], and what each job takes, [job, resource]."""
+        space = space_of(self.machine)
+        free = space.pooled(space.whole())
+        needs = _numbers(amount for need in self.needs for amount in (*need.sums, *need.licences))
+        return free, needs.reshape(-1, len(free))[self.kind] if self.needs else np.outer(self.kind, free)
+
     @property
     def most(self) -> int:
         """The most units that any job has that may run."""

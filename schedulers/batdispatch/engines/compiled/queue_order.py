@@ -41,7 +41,7 @@ class Beside(Record):
 
     kinds = {
         **dict.fromkeys(("share", "slack", "floor", "clock", "longest", "looked"), float),
-        **{"free": int, "came": int, "lines": int},
+        **{"resources": int, "free": np.int64, "spare": np.int64, "needs": np.int64, "came": int, "lines": int},
         **{"begun": np.float64, "real": np.float64, "runtime": np.float64, "queued": int, "queue": np.int64},
         **{"running": int, "expected": np.float64, "expected_job": np.int64},
         **{"ending": int, "end_at": np.float64, "end_job": np.int64, "overdue": int, "overdue_job": np.int64},
@@ -91,14 +91,22 @@ def order_of(jobs: Jobs) -> Order | None:
     return order
 
 
-def beside_of(ordering: Ordering, state: State) -> Beside | None:
-    """Return EASY beside an ordering that it guards, before anything happens; None for another ordering."""
+def beside_of(ordering: Ordering, state: State, free: Ints, needs: Ints) -> Beside | None:
+    """Return EASY beside an ordering that it guards, before anything happens; None for another ordering.
+
+    Args:
+        ordering: the ordering.
+        state: of the simulation.
+        free: sums over the idle machine, int64 [resource].
+        needs: what each job takes of them, int64 [job, resource].
+    """
     if type(ordering) is not Guard:
         return None
-    n, most = state.jobs, min(state.jobs, state.size) + 1
-    options = ordering.options
+    n, options = state.jobs, ordering.options
     beside = Beside(share=options.share, slack=options.slack, floor=options.floor, looked=-np.inf)
-    beside.free = state.size
+    beside.resources = len(free)
+    beside.hold(free=free.copy(), spare=free.copy(), needs=needs)
+    most = n + 1
     beside.hold(**{name: np.full(n, np.nan) for name in ("begun", "real", "runtime")})
     beside.hold(**{name: np.zeros(most) for name in ("expected", "end_at")}, delay=np.zeros(n))
     beside.hold(**{name: np.zeros(most, dtype=np.int64) for name in ("expected_job", "end_job", "overdue_job")})

@@ -197,7 +197,8 @@ class _Queueing(_Simulation):
             self._rule = FILLER
         elif isinstance(dispatcher, Easy):
             self._rule = EASY_HOSTS if dispatcher.options.reservation == "hosts" else EASY_COUNT
-        self._order, self._beside = order_of(jobs), beside_of(dispatcher.ordering, self.state)
+        sums = (np.array([self.state.size]), jobs.units) if demands is None else demands.sums()
+        self._order, self._beside = order_of(jobs), beside_of(dispatcher.ordering, self.state, *sums)
         self._forecast = _forecast_of(jobs, dispatcher, self.state)
 
     def go_on(self, moments: int) -> int:
