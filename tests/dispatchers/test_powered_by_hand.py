@@ -297,6 +297,23 @@ def test_sleeping_hosts_lend_no_more_than_they_save() -> None:
     assert result.starts() == {"1": 55.0, "2": 56.0, "3": 57.0, "4": 155.0}
 
 
+@pytest.mark.parametrize(("walltime", "start"), [(10.0, 65.0), (60.0, 65.0), (140.0, 145.0)])
+def test_sleeping_hosts_lend_under_a_cap_that_changes(walltime: float, start: float, tmp_path: Path) -> None:
+    """At 60 s, 60 W are left, and two hosts can lend 180 W. From 100 s on there are 30 W less, from 160 s on 150 W."""
+    (tmp_path / "cap.csv").write_text("time,watts\n0,560\n100,530\n160,410\n250,560\n")
+    tasks = [Task("1", 50.0, 1, 90.0, 90.0), Task("2", 60.0, 1, 10.0, walltime)]
+    name = f"powered[sleep=idle,after=5,cap={tmp_path / 'cap.csv'}]"
+    assert run(name, *tasks, hosts=4).starts()["2"] == start
+
+
+def test_what_a_job_needs_after_the_cap_has_fallen_is_lent_until_it_ends(tmp_path: Path) -> None:
+    """Job 1 needs 50 W of what host 3 lends from 100 s on. At 70 s that much is free, but host 3 is for nobody."""
+    (tmp_path / "cap.csv").write_text("time,watts\n0,620\n100,450\n200,620\n")
+    tasks = [Task("1", 50.0, 1, 90.0, 90.0, extra={"w": 200}), Task("2", 70.0, 3, 5.0, 5.0, extra={"w": 310})]
+    starts = run(f"powered[sleep=idle,after=5,watts=w,cap={tmp_path / 'cap.csv'}]", *tasks, hosts=4).starts()
+    assert (starts["1"], starts["2"] >= 145.0) == (55.0, True)
+
+
 class LastFirst(Dispatcher):
     """Starts what came last."""
 

@@ -281,9 +281,9 @@ class PowerCap:
     def to_lend(self, ledger: Ledger, job: Job) -> int:
         """Return further sleeping hosts that save what a waiting job lacks, the highest first, as a mask; 0: none."""
         states, power = ledger.states, job.request.power
-        if states is None or power is None or self.changes:
+        if states is None or power is None:
             return 0
-        lacking, hosts = sum(power) - self._left(ledger), 0
+        lacking, hosts = sum(power) - self._free(ledger), 0
         for host in reversed(hostset.ids(states.asleep & ledger.machine.compute & ~ledger.unavailable)):
             if lacking <= 0:
                 break
@@ -292,21 +292,27 @@ class PowerCap:
         return hosts if lacking <= 0 else 0
 
     def to_give_back(self, ledger: Ledger) -> int:
-        """Return which hosts need not lend any more, the lowest first, as a mask."""
+        """Return which hosts need not lend any more until all running jobs end, the lowest first, as a mask."""
         if not self.lent:
             return 0
         assert ledger.states is not None, "hosts sleep"
-        return _within(self._left(ledger), hostset.ids(self.lent), partial(self._saved, ledger.states))
+        ends = (stay.start + self._length(stay.job) for stay in ledger.running.values())
+        left = self._left(ledger, max(ends, default=ledger.now))
+        return _within(left, hostset.ids(self.lent), partial(self._saved, ledger.states))
 
     def affordable(self, ledger: Ledger, hosts: int) -> int:
         """Return those of some hosts that can switch now without exceeding the cap, the highest first, as masks."""
-        return _within(self._left(ledger), reversed(hostset.ids(hosts)), self._beyond.__getitem__)
+        left = self._left(ledger, ledger.now + self._delay + LATE)
+        return _within(left, reversed(hostset.ids(hosts)), self._beyond.__getitem__)
 
-    def _left(self, ledger: Ledger) -> int:
-        """Return how much power is left for the time that hosts take to switch."""
+    def _left(self, ledger: Ledger, until: float) -> int:
+        """Return how much power is left from now on and until a time, in s, if nothing else starts or ends."""
+        return self._free(ledger) - int(self._most - self._cap.least(ledger.now, until))
+
+    def _free(self, ledger: Ledger) -> int:
+        """Return how much power is free now, of the most that the cap ever leaves."""
         pools = dict(zip(ledger.space.pools, ledger.space.pooled(ledger.free).tolist(), strict=True))
-        falls = int(self._most - self._cap.least(ledger.now, ledger.now + self._delay + LATE))
-        return int(pools[POWER]) - falls
+        return int(pools[POWER])
 
 
 def put(ledger: Ledger, job: Job, other: Job) -> Job:
