@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from command_line import call
@@ -13,11 +15,11 @@ from workloads_of_cases import write_workload
 JOBS = [{"id": str(n), "subtime": n, "walltime": 100, "res": 2, "profile": "p"} for n in range(3)]
 
 
-def explained(folder: Path, options: str, job: str, jobs: Sequence[dict[str, Any]] = JOBS) -> str:
+def explained(folder: Path, options: str, job: str, jobs: Sequence[dict[str, Any]] = JOBS, inside: str = "easy") -> str:
     profiles = {"p": {"type": "delay", "delay": 100}, "q": {"type": "delay", "delay": 10}}
     workload = write_workload(folder / "w.json", [*jobs], profiles, 8)
     platform = ENERGY / "platforms" / "homo8.xml"
-    spec = RunSpec(platform=str(platform), workload=str(workload), dispatcher=f"powered[dispatcher=easy,{options}]")
+    spec = RunSpec(platform=str(platform), workload=str(workload), dispatcher=f"powered[dispatcher={inside},{options}]")
     execute(spec, folder / "run")
     return call("explain-wait", folder / "run", job).output
 
@@ -27,6 +29,17 @@ def test_a_job_that_waits_for_power(tmp_path: Path) -> None:
     said = explained(tmp_path, "cap=1200", "2")
     assert "the cap on power left too little" in said
     assert "it adds 200 W, and 0 W were left of 1200 W" in said
+
+
+@pytest.mark.parametrize("inside", ["easy", "conservative"])
+def test_a_job_that_waits_while_power_is_kept_for_one_before_it(inside: str, tmp_path: Path) -> None:
+    """Job 0 adds 200 W of 400 W. Job 1 waits for 300 W until 100 s, and job 2 must not delay it."""
+    sizes = (2, 3, 1)
+    jobs = [{**JOBS[n], "res": size} for n, size in enumerate(sizes)]
+    jobs[2]["walltime"] = 1000
+    said = explained(tmp_path, "cap=1190", "2", jobs, inside)
+    assert "the power was kept for a job before it" in said
+    assert "it adds 100 W of the 190 W that were left, and job w0!1, before it, adds 300 W" in said
 
 
 def test_a_job_that_waits_for_a_cheaper_hour(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ class PowerCap:
 
     def why_never(self, job: Job, now: float) -> str:
         """Return why a job can never start under the cap from now on, or an empty text."""
-        needed = self._base + self.added(job) + self._switch_power(job)
+        needed = self._base + self._needed(job)
         if self._cap.first_window(self._length(job), needed, now) < math.inf:
             return ""
         return f"needs {needed / _MILLI:g} W with all hosts at rest, for {job.walltime:g} s: the cap never leaves that"
@@ -172,18 +172,34 @@ class PowerCap:
         usual = msgspec.structs.replace(job, walltime=ledger.enforced(job), extra=fields)
         return self.asking(self.possible(ledger, usual) or usual, ledger.now)
 
-    def why_waits(self, job: Job, now: float, running: Iterable[Job]) -> Reason | None:
-        """Return why the cap keeps a job from starting beside those that run; None: it does not."""
-        counted = sum(self.added(other) for other in running)
-        cap = int(self._cap.least(now, now + self._length(job)))
-        needed = self.added(job) + self._switch_power(job)
-        if self._base + counted + needed <= cap:
-            return None
-        watts = [f"{power / _MILLI:g} W" for power in (needed, max(cap - self._base - counted, 0), cap)]
-        return Reason(
-            "the cap on power left too little",
-            f"it adds {watts[0]}, and {watts[1]} were left of {watts[2]}",
-        )
+    def why_waits(self, job: Job, now: float, running: Iterable[Job], ahead: Iterable[Job] = ()) -> Reason | None:
+        """Return why the cap keeps a job from starting beside those that run; None: it does not.
+
+        Args:
+            job: the job.
+            now: s.
+            running: jobs that run.
+            ahead: waiting jobs before it that it leaves hosts enough for.
+        """
+        cap, needed = int(self._cap.least(now, now + self._length(job))), self._needed(job)
+        left = cap - self._base - sum(self.added(other) for other in running)
+        if needed > left:
+            return Reason(
+                "the cap on power left too little",
+                f"it adds {_watts(needed)}, and {_watts(max(left, 0))} were left of {_watts(cap)}",
+            )
+        for other in ahead:
+            if needed + self._needed(other) > left:
+                return Reason(
+                    "the power was kept for a job before it",
+                    f"it adds {_watts(needed)} of the {_watts(left)} that were left, and job {other.id}, before it, "
+                    f"adds {_watts(self._needed(other))}",
+                )
+        return None
+
+    def _needed(self, job: Job) -> int:
+        """Return what a job counts with when it starts, if all its hosts have to wake up."""
+        return self.added(job) + self._switch_power(job)
 
     def _switch_power(self, job: Job) -> int:
         return max(job.request.units * self._switching - self.added(job), 0)
@@ -211,7 +227,7 @@ class PowerCap:
     def asking(self, job: Job, now: float) -> Job:
         """Return a job that asks for the power that it needs if it starts now."""
         falls = int(self._most - self._cap.least(now, now + self._length(job)))
-        power = self.added(job) + self._switch_power(job), falls
+        power = self._needed(job), falls
         if power == job.request.power:
             return job
         return msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, power=power))
@@ -331,6 +347,10 @@ def _within(left: int, hosts: Iterable[int], amount: Callable[[int], int]) -> in
             break
         found |= 1 << host
     return found
+
+
+def _watts(power: int) -> str:
+    return f"{power / _MILLI:g} W"
 
 
 def _milliwatts(watts: float) -> int:

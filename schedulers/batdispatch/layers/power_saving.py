@@ -26,7 +26,7 @@ counted anew.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -49,6 +49,7 @@ from batdispatch.core.line.events import (
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.scene import Scene
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.power import SLEEP_PROPERTY
 from batdispatch.core.machine.series import Series
@@ -569,8 +570,9 @@ class PowerSaving(Layer):
         if self._cap is None:
             return None
         ledger = decision.ledger
-        running = [stay.job for stay in ledger.running.values()]
-        return self._cap.why_waits(job, ledger.now, [*running, *(other for other, _ in decision.started)])
+        starts = [other for other, _ in decision.started]
+        running = [*(stay.job for stay in ledger.running.values()), *starts]
+        return self._cap.why_waits(job, ledger.now, running, _before_it(job, decision))
 
     def registration_done(self, ledger: Ledger) -> bool:
         return super().registration_done(ledger) and not self._slow
@@ -584,3 +586,17 @@ class PowerSaving(Layer):
         if self.sleep is None:
             return report
         return {**report, "hosts_put_to_sleep": self.switches, "jobs_that_woke_hosts": self.booted}
+
+
+def _before_it(job: Job, decision: Hindsight) -> Iterator[Job]:
+    """Yield the jobs that came before one and wait on after a decision, and for which there are hosts beside it."""
+    ledger, free = decision.ledger, decision.ledger.free
+    starts = {other.id for other, _ in decision.started}
+    for other, allocation in decision.started:
+        free = ledger.space.take(free, other, allocation)
+    place = Scene(ledger, free).lowest(job)
+    if place is None:
+        return
+    free = ledger.space.take(free, job, place.allocation)
+    waiting = (other for other in ledger.queue.values() if ledger.rank(other) < ledger.rank(job))
+    yield from (other for other in waiting if other.id not in starts and ledger.space.fits(free, other))
