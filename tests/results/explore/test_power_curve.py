@@ -104,8 +104,11 @@ def test_a_cap_and_a_price_are_drawn_beneath_the_power(runs: list[Run], tmp_path
         // The runs end at different times, and a series says nothing of what comes after.
         const curve = window.explorer.curve("cap");
         const late = table.runs.map((run) => window.explorer.level(curve, run).means(view.to, 2 * view.to, 1)[0]);
+        const power = window.explorer.level(window.explorer.curve("power"), table.runs[0]);
+        const last = power.at.at(-1);
+        const ends = [power.means(0, last, 1), power.means(0, 2 * last, 2), ...power.extremes(0, 2 * last, 2)].map((values) => values.at(-1));
         const [caps, prices] = ["cap", "price"].map((name) => [0, 1, 2].map((run) => read(name, run)));
-        return { caps, prices, few, all, late };
+        return { caps, prices, few, all, late, ends };
         """,
         tmp_path,
     )
@@ -117,6 +120,8 @@ def test_a_cap_and_a_price_are_drawn_beneath_the_power(runs: list[Run], tmp_path
     assert told["caps"][2][0] == pytest.approx(5200)
     assert 5000 < told["caps"][0][0] < 6000
     assert told["prices"][1:] == [None, None]
+    assert told["ends"][0] >= 64 * 30
+    assert told["ends"][1:] == [None, None, None]
 
 
 @needs_browser

@@ -69,7 +69,7 @@ export class CurveChart {
     const marks = (curve.marks ?? roundMarks)(min, max, MARKS).map((value) => [place(0, value)[1], markText(curve.format(value))]);
     group.append(valueAxis(marks, width, VECTOR_HEIGHT), timeAxis(explorer.view, width, VECTOR_HEIGHT));
     this.banded.forEach((run, index) => {
-      const [least, most] = [0, 1].map((end) => lines[this.runs.length + 2 * index + end].map((value, at) => place(x[at], value)));
+      const [least, most] = [0, 1].map((end) => lines[this.runs.length + 2 * index + end].flatMap((value, at) => (value === null ? [] : [place(x[at], value)])));
       group.append(shape("polygon", { points: points([...least, ...most.reverse()]), fill: line(run).stroke, "fill-opacity": 0.2 }));
     });
     this.runs.forEach((run, index) => {

@@ -78,6 +78,22 @@ export class Level {
   }
 }
 
+/** A level of which nothing is known once the last change is over: stretches that end later are null. */
+export class LevelOfRun extends Level {
+  means(from, to, stretches) {
+    return this.#known(super.means(from, to, stretches), from, to);
+  }
+
+  extremes(from, to, stretches) {
+    return super.extremes(from, to, stretches).map((values) => this.#known(values, from, to));
+  }
+
+  #known(values, from, to) {
+    const length = (to - from) / values.length, end = this.at.at(-1);
+    return values.map((value, index) => (from + (index + 1) * length > end ? null : value));
+  }
+}
+
 /** Return the least and most of each whole block of values. */
 function blocksOf(values) {
   const count = Math.floor(values.length / BLOCK);

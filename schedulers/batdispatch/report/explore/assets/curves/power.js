@@ -3,7 +3,7 @@
 import { unfold } from "../decode.js";
 import { addUp } from "../numbers.js";
 import { NBSP, number } from "../words.js";
-import { Level } from "./level.js";
+import { LevelOfRun } from "./level.js";
 
 const counted = (run) => Boolean(run.columns.power_at);
 
@@ -20,7 +20,7 @@ export const power = {
   applies: (table) => table.runs.some(counted),
   level(_, run) {
     if (!counted(run)) return null;
-    return new Level(addUp(Float64Array.from(run.columns.power_at)), Array.from(run.columns.power_step, unfold), [], []);
+    return new LevelOfRun(addUp(Float64Array.from(run.columns.power_at)), Array.from(run.columns.power_step, unfold), [], []);
   },
   scale: () => 1,
   range: () => null,

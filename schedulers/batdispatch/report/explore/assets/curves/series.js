@@ -3,17 +3,11 @@
 import { unfold } from "../decode.js";
 import { addUp } from "../numbers.js";
 import { number } from "../words.js";
-import { Level } from "./level.js";
+import { LevelOfRun } from "./level.js";
 import { power } from "./power.js";
 
 /** Parts of a unit that columns count. */
 const PART = 1e6;
-
-/** Return the mean of each of some stretches; null where the run has ended, of which the series says nothing more. */
-function known(level, from, to, stretches) {
-  const end = level.at.at(-1);
-  return level.means(from, to, stretches).map((mean, index) => (from + ((index + 1) * (to - from)) / stretches > end ? null : mean));
-}
 
 function series(name, title, about, format, folded) {
   const has = (run) => Boolean(run.columns[`${name}_at`]);
@@ -24,8 +18,8 @@ function series(name, title, about, format, folded) {
     applies: (table) => table.runs.some(has),
     level(_, run) {
       if (!has(run)) return null;
-      const level = new Level(addUp(Float64Array.from(run.columns[`${name}_at`])), Array.from(run.columns[`${name}_step`], unfold), [], []);
-      return { means: (from, to, stretches) => known(level, from, to, stretches) };
+      const level = new LevelOfRun(addUp(Float64Array.from(run.columns[`${name}_at`])), Array.from(run.columns[`${name}_step`], unfold), [], []);
+      return { means: (from, to, stretches) => level.means(from, to, stretches) };
     },
     folded,
     scale: () => 1 / PART,
