@@ -1,11 +1,12 @@
 """What users wait against what energy is burnt: drawn where runs tell it; who is beaten in both is left out."""
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from batdispatch.report.replicates import pictures
+from batdispatch.report.replicates import caps, pictures
 from batdispatch.report.replicates.answers import sections
 from batdispatch.report.replicates.facts import Facts
 from batdispatch.report.replicates.page import render
@@ -16,12 +17,12 @@ from batdispatch.results.statistics.bootstrap import Draws
 FACTORS = {"easy": (1.0, 1.0), "fast": (0.5, 1.5), "frugal": (2.0, 0.5), "bad": (3.0, 2.0)}
 
 
-def runs(*metrics: str) -> pd.DataFrame:
+def runs(*metrics: str, factors: Mapping[str, tuple[float, float]] = FACTORS) -> pd.DataFrame:
     chance = np.random.default_rng(1)
     rows = []
     for seed in range(8):
         wait, energy = chance.uniform(50, 500), chance.uniform(1, 9)
-        for name, (slower, more) in FACTORS.items():
+        for name, (slower, more) in factors.items():
             values = {"mean_waiting_time": wait * slower, "mean_bounded_slowdown": 3.0, "energy": energy * more}
             known = {metric: value for metric, value in values.items() if metric in metrics}
             rows.append({WORKLOAD: "log", REPLICATE: f"seed {seed}", DISPATCHER: name, **known})
@@ -59,3 +60,33 @@ def test_the_page_has_it_only_where_energy_was_counted() -> None:
     for metrics, drawn in ((("mean_waiting_time", "energy"), True), (("mean_waiting_time",), False)):
         page = render(sections(runs(*metrics), "easy", draws=Draws(resamples=99)), facts)
         assert ("Energy against mean wait" in page) is drawn
+
+
+def capped(cap: str, inside: str = "easy") -> str:
+    return f"powered[dispatcher={inside},cap={cap}]"
+
+
+def test_effects_stand_by_the_value_of_the_cap() -> None:
+    factors = {
+        **{"easy": (1.0, 1.0), capped("90%"): (2.0, 0.9), capped("60%"): (4.0, 0.6), capped("70%", "fcfs"): (3.0, 1.1)},
+        **{capped("80%", "fcfs"): (2.5, 1.2), capped("5e3"): (5.0, 0.5), capped("caps.csv:watts"): (1.5, 0.7)},
+    }
+    table = runs("mean_waiting_time", "energy", factors=factors)
+    (found,) = sections(table, "easy", draws=Draws(resamples=99))
+    wait, energy = found.answers
+    drawn = {name: [(cap, pair.ours) for cap, pair in points] for name, points in caps.lines(wait).items()}
+    assert drawn == {
+        capped("…%"): [(60.0, capped("60%")), (90.0, capped("90%"))],
+        capped("…%", "fcfs"): [(70.0, capped("70%", "fcfs")), (80.0, capped("80%", "fcfs"))],
+    }
+    drawing = caps.along_caps(energy, "p")
+    assert (drawing.title, drawing.caption) == ("Energy by cap", "Lower is better.")
+    assert "cap, % of what all hosts can burn" in drawing.svg
+    page = render(sections(table, "easy", draws=Draws(resamples=99)), Facts(title="t", blocks="replicates"))
+    assert all(f"{what} by cap" in page for what in ("Energy", "Mean wait"))
+
+
+def test_one_cap_is_no_sweep() -> None:
+    table = runs("mean_waiting_time", factors={"easy": (1.0, 1.0), capped("90%"): (2.0, 0.9), capped("50"): (3.0, 1.0)})
+    (found,) = sections(table, "easy", draws=Draws(resamples=99))
+    assert not caps.lines(found.answers[0])

@@ -106,7 +106,8 @@ def test_a_cap_and_a_price_are_drawn_beneath_the_power(runs: list[Run], tmp_path
         const late = table.runs.map((run) => window.explorer.level(curve, run).means(view.to, 2 * view.to, 1)[0]);
         const power = window.explorer.level(window.explorer.curve("power"), table.runs[0]);
         const last = power.at.at(-1);
-        const ends = [power.means(0, last, 1), power.means(0, 2 * last, 2), ...power.extremes(0, 2 * last, 2)].map((values) => values.at(-1));
+        const beyond = [power.means(0, 2 * last, 2), ...power.extremes(0, 2 * last, 2)];
+        const ends = [power.means(0, last, 1), ...beyond].map((values) => values.at(-1));
         const [caps, prices] = ["cap", "price"].map((name) => [0, 1, 2].map((run) => read(name, run)));
         return { caps, prices, few, all, late, ends };
         """,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from batdispatch.report.html import Cell, page_text
-from batdispatch.report.replicates import pictures
+from batdispatch.report.replicates import caps, pictures
 from batdispatch.report.replicates.aims import BURNT, Aim
 from batdispatch.report.replicates.answers import Answer, Section, not_beside, sentences, worse
 from batdispatch.report.replicates.facts import Facts
@@ -125,12 +125,11 @@ def _lead(sections: Sequence[Section], facts: Facts) -> str:
 
 def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str, Any]:
     drawings = [pictures.dots(answer, next(prefixes)) for answer in one.goals] if drawn else []
-    drawings += [
-        pictures.trade_off(wait, burnt, next(prefixes))
-        for wait in one.goals[:2]
-        for burnt in one.answers
-        if drawn and burnt.aim.metric in BURNT
-    ]
+    burnt = [answer for answer in one.answers if answer.aim.metric in BURNT]
+    if drawn:
+        drawings += [pictures.trade_off(wait, each, next(prefixes)) for wait in one.goals[:2] for each in burnt]
+        under_caps = (answer for answer in (*one.goals[:2], *burnt) if caps.lines(answer))
+        drawings += [caps.along_caps(answer, next(prefixes)) for answer in under_caps]
     ranked: list[dict[str, Any]] = []
     for answer in one.goals:
         title = f"{answer.aim.words[0].upper()}{answer.aim.words[1:]}"

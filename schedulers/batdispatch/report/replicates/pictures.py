@@ -59,7 +59,7 @@ def dots(found: Answer, prefix: str) -> Picture | None:
         axes.set_ylim(-0.6, len(known) - 0.4)
         axes.tick_params(axis="y", length=0)
         if aim.way == "ratio":
-            _ratio_axis(axes, known)
+            ratio_axis(axes, known)
             axes.set_xlabel(f"times {_short(found.baseline)}")
         else:
             axes.xaxis.set_major_locator(MaxNLocator(5))
@@ -93,8 +93,8 @@ def trade_off(across: Answer, up: Answer, prefix: str) -> Picture | None:
         for place, (x, y) in enumerate(points):
             axes.plot([x], [y], marker="o", markersize=5, color=BETTER if place in best else style.FAINT)
             axes.annotate(_short(names[place]), (x, y), xytext=(4, 4), textcoords="offset points")
-        _ratio_axis(axes, [one for one, _ in pairs])
-        _ratio_axis(axes, [other for _, other in pairs], "y")
+        ratio_axis(axes, [one for one, _ in pairs])
+        ratio_axis(axes, [other for _, other in pairs], "y")
         axes.set_xlabel(f"{across.aim.words}, times {_short(across.baseline)}")
         axes.set_ylabel(f"{up.aim.words}, times {_short(across.baseline)}")
         axes.grid(visible=True)
@@ -120,7 +120,7 @@ def _cross(axes: Axes, across: Pair, up: Pair) -> None:
         axes.plot([x, x], [low, high], color=style.FAINT, linewidth=1)
 
 
-def _ratio_axis(axes: Axes, pairs: list[Pair], name: Literal["x", "y"] = "x") -> None:
+def ratio_axis(axes: Axes, pairs: list[Pair], name: Literal["x", "y"] = "x") -> None:
     """Set up a logarithmic axis of ratios with ticks that people read."""
     ends = [end for pair in pairs if pair.effect is not None for end in pair.effect[:3] if end is not None]
     low, high = min(1.0, *ends), max(1.0, *ends)
