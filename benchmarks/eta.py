@@ -33,7 +33,7 @@ HEADINGS = (
 
 def simulated(log: Path, dispatcher: str, hosts: int | None) -> tuple[History, int]:
     """Return the jobs of a log as a dispatcher starts them, and the number of hosts."""
-    workload = read_log_as(log, LogReading(units="hosts")).workload
+    workload = read_log_as(log, LogReading(units="hosts")).workload.workload()
     columns = columns_of(workload)
     assert isinstance(columns, JobColumns), columns
     units = hosts or workload.nb_res

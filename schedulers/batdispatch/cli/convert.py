@@ -20,6 +20,7 @@ from batdispatch.inputs.log_options import LogMachine, LogReading
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload
+    from batdispatch.inputs.workloads.log_workload import LogWorkload
 
 
 #: The options that people use first, which --help shows.
@@ -105,13 +106,13 @@ def _translate(path: str, output: Path, version: Literal[4, 5], as_json: bool) -
     conclude(output, facts, as_json=as_json, words=words)
 
 
-def _written(workload: Workload, output: Path, version: Literal[4, 5]) -> dict[str, object]:
+def _written(workload: Workload | LogWorkload, output: Path, version: Literal[4, 5]) -> dict[str, object]:
     """Write a workload, say which of its jobs Batsim does wrongly, and return what every account says."""
     from batdispatch.batsim.v5 import faults
     from batdispatch.inputs.workloads.writer import write_workload
 
     digest = write_workload(workload, output, batsim=version)
     if version == 5:
-        for warning in faults.warnings((job.profile for job in workload.jobs), workload.profiles):
+        for warning in faults.warnings((profile for profile, _ in workload.uses()), workload.profiles):
             warn(warning)
     return {"sha256": digest, "nb_res": workload.nb_res}

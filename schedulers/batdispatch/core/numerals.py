@@ -1,8 +1,11 @@
-"""Numbers that are written as texts: in options, properties of hosts, and cells of tables."""
+"""Numbers that are written as texts: in options, properties of hosts, cells of tables, and workloads."""
 
 from __future__ import annotations
 
 import math
+
+#: Whole floats below it are written as integers.
+EXACT = 2.0**53
 
 
 def number_of(text: str) -> float:
@@ -14,3 +17,8 @@ def number_of(text: str) -> float:
         return math.nan if "_" in text else float(text)
     except ValueError:
         return math.nan
+
+
+def number(value: float) -> int | float:
+    """Return a whole float as an integer, which is how people write it."""
+    return int(value) if value == int(value) and abs(value) < EXACT else value

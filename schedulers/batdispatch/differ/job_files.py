@@ -11,7 +11,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.differ.textbook import ENDLESS, RigidJob, microseconds
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.importers import guess_format, read_records
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob
+from batdispatch.inputs.workloads.logs import LogInfo
 from batdispatch.results.jobs_file import read_columns
 
 #: Times of one job that differ by more than this are different ones, microseconds.
@@ -78,17 +78,15 @@ def _of_batsim(path: Path) -> Schedule:
 
 def _of_log(path: Path, kind: str | None, options: LogOptions) -> Schedule:
     records = read_records(path, kind=kind, options=options)
-    if not records.jobs:
+    if not records.jobs.ids:
         raise InputError("has no jobs that ran", source=str(path))
-    jobs = [_asked(job) for job in records.jobs]
-    starts = [None if math.isnan(job.start) else microseconds(job.start) for job in records.jobs]
-    return Schedule(jobs, starts, _stated(records.info), [])
-
-
-def _asked(job: LogJob) -> RigidJob:
-    return RigidJob(
-        job.id, microseconds(job.submission), job.units, microseconds(job.walltime), microseconds(job.runtime)
+    log = records.jobs
+    submission, walltime, runtime = (
+        map(microseconds, times.tolist()) for times in (log.submission, log.walltime, log.runtime)
     )
+    jobs = list(map(RigidJob, log.ids, submission, map(int, log.units.tolist()), walltime, runtime))
+    starts = [None if math.isnan(start) else microseconds(start) for start in log.start.tolist()]
+    return Schedule(jobs, starts, _stated(records.info), [])
 
 
 def _stated(info: LogInfo) -> dict[int, str]:

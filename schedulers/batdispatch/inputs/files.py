@@ -30,6 +30,8 @@ MAX_WHOLE = 1 << 28
 MAX_LINE = 1 << 16
 #: Bytes between two reports of progress.
 STEP = 1 << 20
+#: Bytes of the lines that are taken together.
+_BLOCK = 1 << 18
 
 
 class Digest(Protocol):
@@ -148,15 +150,27 @@ class Source:
         Raises:
             InputError: a line is longer than `MAX_LINE`, or the file is broken.
         """
-        number = 0
-        while line := self.stream.readline(MAX_LINE + 1):
-            number += 1
-            if len(line) > MAX_LINE:
-                raise InputError(
-                    f"longer than {MAX_LINE:,} bytes, expected a text file", source=self.name, place=f"line {number}"
-                )
+        for first, lines in self.blocks():
+            yield from enumerate(lines, first)
+
+    def blocks(self) -> Iterator[tuple[int, list[bytes]]]:
+        """Yield ``(number of the first line from 1, lines without their ends)``, many lines at a time.
+
+        Raises:
+            InputError: as `lines`.
+        """
+        number, rest = 1, b""
+        while data := self.stream.read(_BLOCK):
+            *lines, rest = (rest + data).split(b"\n")
+            long = next((index for index, line in enumerate([*lines, rest]) if len(line) > MAX_LINE), None)
+            yield number, [line.rstrip(b"\r") for line in lines[:long]]
+            if long is not None:
+                place = f"line {number + long}"
+                raise InputError(f"longer than {MAX_LINE:,} bytes, expected a text file", source=self.name, place=place)
             self.tell_progress()
-            yield number, line.rstrip(b"\r\n")
+            number += len(lines)
+        if rest:
+            yield number, [rest.rstrip(b"\r")]
 
     def tell_progress(self) -> None:
         """Report the position if it moved far enough."""

@@ -30,8 +30,16 @@ from batdispatch.inputs.sites import (
     with_limits_of,
 )
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
-from batdispatch.inputs.workloads.importers import ImportResult, formats, is_workload, read_log
-from batdispatch.inputs.workloads.logs import UNITS, LogInfo
+from batdispatch.inputs.workloads.assembly import UNITS
+from batdispatch.inputs.workloads.importers import (
+    ImportedColumns,
+    ImportResult,
+    formats,
+    import_log,
+    is_workload,
+    read_log,
+)
+from batdispatch.inputs.workloads.logs import LogInfo
 from batdispatch.inputs.workloads.model import stem
 from batdispatch.inputs.workloads.moments import Clock, time_zone
 from batdispatch.inputs.workloads.report import ImportReport
@@ -55,7 +63,7 @@ def read_log_as(
     *,
     machine: Machine | None = None,
     follow: Follow | None = None,
-) -> ImportResult:
+) -> ImportedColumns:
     """Read a log as people say.
 
     Args:
@@ -67,7 +75,7 @@ def read_log_as(
     Raises:
         InputError: the log or a setting is wrong.
     """
-    return read_log(
+    return import_log(
         Path(log),
         kind=reading.kind,
         options=reading,
@@ -191,7 +199,7 @@ class Inputs:
         """Read the log, without the jobs that do not fit the platform if that is there."""
         machine = read_platform(self.platform, master=self._master).machine if fitting else None
         assert not isinstance(self._given, Workload)
-        return read_log_as(self._given, self._reading, machine=machine, follow=follow)
+        return read_log_as(self._given, self._reading, machine=machine, follow=follow).told()
 
     def _drafted(self, imported: ImportResult) -> SiteDraft | None:
         """Return the site of a log, as its Slurm or its jobs' nodes tell it; None: nothing does."""
@@ -274,7 +282,7 @@ def _file_of(platform: str | PathLike[str] | Platform) -> Path:
     return platform.path
 
 
-def warn_of_overruns(imported: ImportResult, warn: Callable[[str], None]) -> None:
+def warn_of_overruns(imported: ImportResult | ImportedColumns, warn: Callable[[str], None]) -> None:
     """Propose ``--overrun extend`` where many jobs would be killed for some seconds."""
     proposal = imported.info.overruns.proposal(len(imported.workload.jobs))
     if proposal:

@@ -29,7 +29,7 @@ def traits_of(
     if not is_log(path, reading):
         workload = read_workload(path)
     else:
-        imported = read_log_as(path, reading, machine=machine, follow=follow)
+        imported = read_log_as(path, reading, machine=machine, follow=follow).told()
         workload, starts = imported.workload, imported.info.starts
         if imported.info.hosts and "core" in imported.info.capacity:
             capacity = imported.info.hosts * imported.info.capacity["core"]

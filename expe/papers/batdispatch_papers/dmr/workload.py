@@ -48,10 +48,10 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.scalability import GRAMMAR, LINEAR, Scalability, parse_scalability
 from batdispatch.core.jobs.sizes import Sizes, write_sizes
 from batdispatch.core.line.options import did_you_mean
+from batdispatch.core.numerals import number
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.malleable import choose, slowest
 from batdispatch.inputs.workloads.model import Workload
-from batdispatch.inputs.workloads.writer import number
 from batdispatch_papers.dmr.feitelson import draw_arrivals, draw_runtimes, draw_sizes
 
 #: Table 3 of the paper, and FS of section 7.3; the scalability is set by the options.

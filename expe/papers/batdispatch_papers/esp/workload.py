@@ -29,9 +29,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Machine
+from batdispatch.core.numerals import number
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload
-from batdispatch.inputs.workloads.writer import number
 from batdispatch_papers.esp.workload_options import ZRule
 
 #: Longest time over which jobs are submitted, s: a year.

@@ -34,8 +34,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Machine
+from batdispatch.core.numerals import number
 from batdispatch.inputs.workloads.model import Workload
-from batdispatch.inputs.workloads.writer import number
 
 PATTERNS = ("all-to-all", "ring", "halo")
 #: Nominal run times, s: median, sigma of the logarithm, shortest, longest.

@@ -25,9 +25,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
+from batdispatch.core.numerals import number
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload
-from batdispatch.inputs.workloads.writer import number
 from batdispatch.parts.requests.laws import Floats, Law
 from batdispatch.parts.requests.vocabulary import parse_law
 from batdispatch_papers.stochastic.workload_options import Arrivals, Widths

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -112,3 +112,14 @@ def columns_of(workload: Workload, *, told: bool = False) -> JobColumns | NotPla
         users=list(users),
         told=jobs if told else None,
     )
+
+
+def submission_order(submission: NDArray[np.float64], ids: Sequence[str] | PackedTexts) -> NDArray[np.int64] | None:
+    """Return the rows in Batsim's order of submission, as `Workload.sort` has it; None: they are."""
+    order = np.argsort(submission, kind="stable")
+    times = submission[order]
+    for row in np.flatnonzero(times[1:] == times[:-1]).tolist():
+        if ids[order[row]] > ids[order[row + 1]]:
+            first, behind = np.searchsorted(times, times[row]), np.searchsorted(times, times[row], side="right")
+            order[first:behind] = sorted(order[first:behind].tolist(), key=ids.__getitem__)
+    return None if (np.diff(order) == 1).all() else order

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import starmap
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.log_options import ENTRY_POINTS, LogOptions
-from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, Selection, assemble
+from batdispatch.inputs.workloads.assembly import assemble, blocks
+from batdispatch.inputs.workloads.log_columns import LogColumns
+from batdispatch.inputs.workloads.log_workload import LogWorkload
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, Selection
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.report import ImportReport
 
@@ -75,7 +79,7 @@ def is_workload(path: Path) -> bool:
 class Records(NamedTuple):
     """The records of a log in the order of the file, before anything is selected or repaired."""
 
-    jobs: list[LogJob]
+    jobs: LogColumns
     report: ImportReport
     info: LogInfo
 
@@ -94,7 +98,8 @@ def read_records(path: str | Path, *, kind: str | None = None, options: LogOptio
     options = options or LogOptions()
     kind = _kind(Path(path), kind, options)
     report, info = ImportReport(source=str(path), format=kind), LogInfo()
-    return Records(list(formats()[kind].read(Path(path), options, report, info, None)), report, info)
+    found = blocks(formats()[kind].read(Path(path), options, report, info, None), report)
+    return Records(LogColumns.joined(starmap(LogColumns.sifted, found)), report, info)
 
 
 def _kind(source: Path, kind: str | None, options: LogOptions) -> str:
@@ -113,7 +118,27 @@ class ImportResult(NamedTuple):
     info: LogInfo
 
 
-def read_log(
+class ImportedColumns(NamedTuple):
+    """What was made of a log, with the jobs in columns."""
+
+    workload: LogWorkload
+    report: ImportReport
+    info: LogInfo
+
+    def told(self) -> ImportResult:
+        """Return the same with an object per job."""
+        return ImportResult(self.workload.workload(), self.report, self.info)
+
+
+def read_log(path: str | Path, **settings: Any) -> ImportResult:
+    """Read a log: the workload it makes, the account of what was dropped or altered, and what it tells of itself.
+
+    Settings and errors are those of `import_log`.
+    """
+    return import_log(path, **settings).told()
+
+
+def import_log(
     path: str | Path,
     *,
     kind: str | None = None,
@@ -121,8 +146,8 @@ def read_log(
     selection: Selection | None = None,
     machine: Machine | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> ImportResult:
-    """Read a log: the workload it makes, the account of what was dropped or altered, and what it tells of itself.
+) -> ImportedColumns:
+    """Read a log as `read_log`, without an object per job.
 
     Args:
         path: the log; plain or compressed.
@@ -149,4 +174,4 @@ def read_log(
         selection=selection or Selection(),
         machine=machine,
     )
-    return ImportResult(workload, report, info)
+    return ImportedColumns(workload, report, info)

@@ -32,10 +32,10 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
+from batdispatch.core.numerals import number
 from batdispatch.inputs.workloads.estimates import Kind, estimates
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload
-from batdispatch.inputs.workloads.writer import number
 
 DAY = 86_400.0
 #: Half-hour slots of a day, and the slot where the model's day begins (5 o'clock).

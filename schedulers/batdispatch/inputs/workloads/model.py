@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -82,6 +82,10 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
     as_written: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     #: The file's fields beyond nb_res, jobs and profiles, such as where it comes from.
     about: dict[str, Any] = {}
+
+    def uses(self) -> Iterator[tuple[str, int]]:
+        """Yield profile and number of units of each job."""
+        return ((job.profile, job.units) for job in self.jobs)
 
     def sort(self) -> None:
         """Put the jobs in Batsim's order of submission."""

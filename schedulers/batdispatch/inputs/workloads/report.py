@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 #: Job ids shown as examples of each reason.
 EXAMPLES = 5
@@ -16,11 +20,10 @@ class Tally(msgspec.Struct):
     count: int = 0
     examples: list[str] = []
 
-    def add(self, example: str) -> None:
-        """Count a record more."""
-        self.count += 1
-        if example and len(self.examples) < EXAMPLES:
-            self.examples.append(example)
+    def add(self, *examples: str, count: int = 1) -> None:
+        """Count records more."""
+        self.count += count
+        self.examples += [each for each in examples if each][: EXAMPLES - len(self.examples)]
 
 
 class ImportReport(msgspec.Struct):
@@ -63,3 +66,38 @@ class ImportReport(msgspec.Struct):
                 lines.append(f"  {title}: {tally.count:,} {reason}{examples}")
         lines.extend(f"  {note}" for note in self.notes)
         return "\n".join(lines)
+
+
+class Sieve:
+    """Rules that go through many records at once; the report reads as if they had gone from record to record.
+
+    Attributes:
+        kept: which records no rule has dropped so far, bool [record].
+    """
+
+    def __init__(self, report: ImportReport, names: Sequence[str]) -> None:
+        """Take all records, given by the ids of their jobs."""
+        self.kept = np.ones(len(names), dtype=np.bool_)
+        self._report, self._names = report, names
+        #: First record, tallies, reason, number of records, and the first few.
+        self._found: list[tuple[int, dict[str, Tally], str, int, list[int]]] = []
+
+    def drop(self, reason: str, which: NDArray[np.bool_]) -> None:
+        """Leave out records, bool [record], unless they were left out before."""
+        self._note(self._report.dropped, reason, which)
+        self.kept &= ~which
+
+    def change(self, what: str, which: NDArray[np.bool_]) -> None:
+        """Note records that are altered or worth a look, bool [record], unless they were left out before."""
+        self._note(self._report.changed, what, which)
+
+    def _note(self, tallies: dict[str, Tally], reason: str, which: NDArray[np.bool_]) -> None:
+        rows = np.flatnonzero(which & self.kept)
+        if len(rows):
+            self._found.append((int(rows[0]), tallies, reason, len(rows), rows[:EXAMPLES].tolist()))
+
+    def tell(self) -> NDArray[np.int64]:
+        """Count in the report what was noted, and return the records that are kept."""
+        for _, tallies, reason, count, rows in sorted(self._found, key=itemgetter(0)):
+            tallies.setdefault(reason, Tally()).add(*(self._names[row] for row in rows), count=count)
+        return np.flatnonzero(self.kept)

@@ -34,10 +34,10 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Machine
+from batdispatch.core.numerals import number
 from batdispatch.inputs.workloads.estimates import estimates
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload
-from batdispatch.inputs.workloads.writer import number
 
 #: Jobs of less than so many seconds are short.
 SHORT = 3600.0

@@ -15,17 +15,21 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from operator import itemgetter
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.request import Dependency
+from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.log_options import LogOptions
-from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, check_processors_per_host
-from batdispatch.inputs.workloads.report import ImportReport
+from batdispatch.inputs.workloads.log_columns import LogBlock, LogColumns
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, check_processors_per_host
+from batdispatch.inputs.workloads.report import ImportReport, Sieve
 
 #: Headers kept, and whether they are numbers.
 _HEADERS = {
@@ -37,13 +41,15 @@ _HEADERS = {
     "TimeZoneString": False,
     "Acknowledge": False,
 }
+#: Fields of a line.
+_FIELDS = 18
 #: The last fields, which are kept as they are when known, and where they begin, counted from 0.
 _KEPT = ("user", "group", "executable", "queue", "partition", "preceding_job", "think_time")
 _FIRST_KEPT = 11
 #: Of these, 0 means none.
 _FROM_1 = frozenset({"preceding_job", "think_time"})
-#: Submit time, run time, allocated and requested processors, requested time, status.
-_OF_JOB = itemgetter(1, 3, 4, 7, 8, 10)
+#: Submit time, wait, run time, allocated and requested processors, requested time, status.
+_OF_JOB = (1, 2, 3, 4, 7, 8, 10)
 
 
 def read_swf(
@@ -52,8 +58,8 @@ def read_swf(
     report: ImportReport,
     info: LogInfo,
     progress: Callable[[int, int], None] | None = None,
-) -> Iterator[LogJob]:
-    """Yield the jobs of an SWF log that ran, plain or compressed with xz or gzip.
+) -> Iterator[LogBlock]:
+    """Yield the jobs of an SWF log that ran, many at a time, plain or compressed with xz or gzip.
 
     Dropped and counted: jobs that never started (no run time, or 0 s without processors or cancelled), partial
     executions, jobs with an unknown submit time. A job that ran on an unknown number of processors counts as one.
@@ -67,18 +73,11 @@ def read_swf(
         raise InputError("needs --units cores: whole hosts come with all their memory", source="option --memory")
     headers: dict[str, Any] = {}
     with Source(path, progress=progress) as log:
-        for number, line in log.lines():
-            text = line.lstrip()
-            if not text:
-                continue
-            if text.startswith(b";"):
-                _read_header(text, headers)
-                continue
-            report.records += 1
-            values = _numbers(text, log.name, number, report)
-            job = _job(values, units, options, report, log.name, number)
-            if job is not None:
-                yield job
+        for number, lines in log.blocks():
+            rows = _rows(lines, number, log.name, headers)
+            if len(rows):
+                report.records += len(rows)
+                yield _jobs(rows, units, options, report)
         info.digest = log.digest()
     info.hosts = _hosts(headers, units, options)
     info.why = _why(headers, units, options)
@@ -115,118 +114,129 @@ def _why(headers: dict[str, Any], units: str, options: LogOptions) -> str:
     return f"{name} {headers.get(name, 0):,} in the log's header{each}"
 
 
-def _numbers(line: bytes, source: str, number: int, report: ImportReport) -> list[float]:
-    fields = line.split()
-    if len(fields) < 18:
-        raise InputError(
-            f"found {len(fields)} fields, expected the 18 of the format", source=source, place=f"line {number}"
-        )
-    if len(fields) > 18:
-        report.change("with more than 18 fields: the rest is not read", fields[0].decode("latin-1")[:32])
-        del fields[18:]
+def _rows(lines: list[bytes], first: int, source: str, headers: dict[str, Any]) -> NDArray[np.float64]:
+    """Return the numbers of some lines, float64 [record, field], and keep the headers among them.
+
+    Where the format's fields end, a record has the number of further ones.
+    """
+    rows = _plain_rows(lines)
+    if rows is not None:
+        return rows
+    found: list[list[float]] = []
+    for number, line in enumerate(lines, first):
+        text = line.lstrip()
+        if text.startswith(b";"):
+            _read_header(text, headers)
+        elif text:
+            found.append(_numbers(text, source, number))
+    return np.array(found).reshape(len(found), _FIELDS + 1)
+
+
+def _plain_rows(lines: list[bytes]) -> NDArray[np.float64] | None:
+    """Return the numbers of lines that are jobs, or None if any is something else, be it wrong."""
+    there = [line for line in lines if line.strip()]
+    # NumPy takes some things for numbers, and some for white space, that are none here.
+    if not there or b"".join(there).translate(None, b"0123456789+-.eE \t"):
+        return None
     try:
-        values = list(map(float, fields))
+        rows = np.loadtxt(there, comments=None, ndmin=2)
     except ValueError:
-        values = []
-    if not values or not math.isfinite(sum(values)) or b"_" in line:
-        wrong = next((f for f in fields if not _is_number(f)), b"")
-        raise InputError(
-            f"field {fields.index(wrong) + 1 if wrong else '?'} is {wrong.decode('latin-1')[:40]!r}, expected a number",
-            source=source,
-            place=f"line {number}",
-        )
-    return values
+        return None
+    job = rows[:, 0]
+    is_plain = rows.shape == (len(there), _FIELDS) and np.isfinite(rows).all()
+    if not is_plain or not ((job >= 0) & (job == np.floor(job))).all():
+        return None
+    return np.column_stack([rows, np.zeros(len(rows))])
 
 
-def _is_number(field: bytes) -> bool:
-    try:
-        return b"_" not in field and math.isfinite(float(field))
-    except ValueError:
-        return False
-
-
-def _job(
-    values: list[float], units: str, options: LogOptions, report: ImportReport, source: str, number: int
-) -> LogJob | None:
-    name = str(int(values[0]))
+def _numbers(line: bytes, source: str, number: int) -> list[float]:
+    fields, place = line.split(), f"line {number}"
+    if len(fields) < _FIELDS:
+        raise InputError(f"found {len(fields)} fields, expected the 18 of the format", source=source, place=place)
+    values = [number_of(field.decode("ascii", "replace")) for field in fields[:_FIELDS]]
+    wrong = next((index for index, value in enumerate(values) if not math.isfinite(value)), None)
+    if wrong is not None:
+        found = fields[wrong].decode("latin-1")[:40]
+        raise InputError(f"field {wrong + 1} is {found!r}, expected a number", source=source, place=place)
     if values[0] < 0 or values[0] != int(values[0]):
-        raise InputError(
-            f"job number {values[0]:g}, expected a whole number from 0", source=source, place=f"line {number}"
-        )
-    submit, runtime, allocated, asked, limit, status = _OF_JOB(values)
-    if status in (2, 3, 4):
-        report.drop("partial executions: the job has a summary line", name)
-        return None
-    if submit < 0:
-        report.drop("without a submit time", name)
-        return None
-    if runtime < 0:
-        report.drop("without a run time" if allocated > 0 else "never started", name)
-        return None
-    if runtime == 0 and (allocated <= 0 or status == 5):
-        report.drop("never started (0 s and no processors, or cancelled)", name)
-        return None
-    if status not in (-1, 0, 1, 5):
-        report.change("with a status outside the format: taken as run", name)
-    size = _size(allocated, asked, options, report, name)
-    per_host = options.processors_per_host
-    demand = None
-    if units == "cores":
-        demand = {"core": 1}
-        memory = _memory(values, options, report, name)
-        if memory:
-            demand["memory"] = memory
-    extra: dict[str, Any] = {}
-    for field, value in zip(_KEPT, values[_FIRST_KEPT:], strict=True):
-        if value > 0 or (value == 0 and field not in _FROM_1):
-            whole = int(value)
-            extra[field] = whole if value == whole else value
-    preceding, think = extra.get("preceding_job"), float(extra.get("think_time", 0))
-    awaited: tuple[Dependency, ...] = ()
-    if options.think_times and preceding is not None:
-        if preceding < values[0]:
-            awaited = (Dependency(str(preceding), "afterany", think),)
-        else:
-            report.change("name a preceding job that comes later: without it", name)
-    return LogJob(
-        id=name,
+        raise InputError(f"job number {values[0]:g}, expected a whole number from 0", source=source, place=place)
+    return [*values, len(fields) - _FIELDS]
+
+
+def _jobs(rows: NDArray[np.float64], units: str, options: LogOptions, report: ImportReport) -> LogBlock:
+    """Return the jobs of some records, float64 [record, field], and which of them ran."""
+    ids = list(map(str, map(int, rows[:, 0].tolist())))
+    submit, wait, runtime, allocated, asked, limit, status = (rows[:, field] for field in _OF_JOB)
+    sieve = Sieve(report, ids)
+    sieve.change("with more than 18 fields: the rest is not read", rows[:, _FIELDS] > 0)
+    sieve.drop("partial executions: the job has a summary line", np.isin(status, (2, 3, 4)))
+    sieve.drop("without a submit time", submit < 0)
+    sieve.drop("without a run time", (runtime < 0) & (allocated > 0))
+    sieve.drop("never started", runtime < 0)
+    sieve.drop(
+        "never started (0 s and no processors, or cancelled)",
+        (runtime == 0) & ((allocated <= 0) | (status == 5)),
+    )
+    sieve.change("with a status outside the format: taken as run", ~np.isin(status, (-1, 0, 1, 5)))
+    size = _sizes(allocated, asked, options, sieve)
+    jobs = LogColumns(
+        ids=ids,
         submission=submit,
         runtime=runtime,
-        start=submit + values[2] if values[2] >= 0 else math.nan,
-        walltime=limit if limit > 0 else math.inf,
-        units=-(-size // per_host),
-        demand=demand,
-        extra=extra,
-        dependencies=awaited,
+        start=np.where(wait >= 0, submit + wait, np.nan),
+        walltime=np.where(limit > 0, limit, np.inf),
+        units=-(-size // options.processors_per_host),
+        tables=_demands(rows, options, sieve) if units == "cores" else [{}] * len(rows),
+        numbers={name: _known(rows[:, place], name) for place, name in enumerate(_KEPT, _FIRST_KEPT)},
     )
+    if options.think_times:
+        jobs.dependencies = _dependencies(jobs, sieve)
+    return LogBlock(jobs, sieve)
 
 
-def _size(allocated: float, asked: float, options: LogOptions, report: ImportReport, name: str) -> int:
+def _known(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Return the values of a field that is kept, NaN where they are unknown."""
+    return np.where((values > 0) | ((values == 0) & (name not in _FROM_1)), values, np.nan)
+
+
+def _dependencies(jobs: LogColumns, sieve: Sieve) -> dict[str, tuple[Dependency, ...]]:
+    """Return what jobs await that name a preceding job, by id."""
+    preceding, think = jobs.column("preceding_job"), np.nan_to_num(jobs.numbers["think_time"]).tolist()
+    named = ~np.isnan(jobs.numbers["preceding_job"])
+    earlier = jobs.numbers["preceding_job"] < np.array(list(map(float, jobs.ids)))
+    sieve.change("name a preceding job that comes later: without it", named & ~earlier)
+    return {
+        jobs.ids[row]: (Dependency(str(preceding[row]), "afterany", think[row]),)
+        for row in np.flatnonzero(sieve.kept & named & earlier).tolist()
+    }
+
+
+def _sizes(
+    allocated: NDArray[np.float64], asked: NDArray[np.float64], options: LogOptions, sieve: Sieve
+) -> NDArray[np.float64]:
     first, second = (asked, allocated) if options.size == "requested" else (allocated, asked)
-    if first > 0:
-        if second > 0 and first != second:
-            other = "allocated" if options.size == "requested" else "requested"
-            report.change(f"with {options.size} and {other} processors that differ: {options.size} taken", name)
-        return math.ceil(first)
-    if second > 0:
-        other = "allocated" if options.size == "requested" else "requested"
-        report.change(f"without {options.size} processors: {other} taken", name)
-        return math.ceil(second)
-    report.change("ran on an unknown number of processors: taken as 1", name)
-    return 1
+    other = "allocated" if options.size == "requested" else "requested"
+    sieve.change(
+        f"with {options.size} and {other} processors that differ: {options.size} taken",
+        (first > 0) & (second > 0) & (first != second),
+    )
+    sieve.change(f"without {options.size} processors: {other} taken", (first <= 0) & (second > 0))
+    sieve.change("ran on an unknown number of processors: taken as 1", (first <= 0) & (second <= 0))
+    return np.ceil(np.where(first > 0, first, np.where(second > 0, second, 1.0)))
 
 
-def _memory(values: list[float], options: LogOptions, report: ImportReport, name: str) -> int:
-    """Return MiB a processor; the log counts KB."""
+def _demands(rows: NDArray[np.float64], options: LogOptions, sieve: Sieve) -> list[Mapping[str, Any]]:
+    """Return what each core of a job comes with; jobs of a block that ask alike share it."""
     if options.memory in (None, "none"):
-        return 0
-    used, asked = values[6], values[9]
+        return [{"demand": {"core": 1}}] * len(rows)
+    used, asked = rows[:, 6], rows[:, 9]
     first, second = (asked, used) if options.memory == "requested" else (used, asked)
-    if first <= 0 < second:
-        report.change(f"without {options.memory} memory: the other figure taken", name)
-    elif first <= 0:
-        report.change("without a memory figure: no memory demand", name)
-    return math.ceil(max(first if first > 0 else second, 0) / 1024)
+    sieve.change(f"without {options.memory} memory: the other figure taken", (first <= 0) & (second > 0))
+    sieve.change("without a memory figure: no memory demand", (first <= 0) & (second <= 0))
+    # MiB; the log counts KB.
+    amounts = np.ceil(np.maximum(np.where(first > 0, first, second), 0.0) / 1024).tolist()
+    tables = {each: {"demand": {"core": 1} | ({"memory": int(each)} if each else {})} for each in set(amounts)}
+    return [tables[amount] for amount in amounts]
 
 
 FORMAT = LogFormat(read_swf, endings=(".swf",), suits=lambda line: line.startswith(b";") or len(line.split()) >= 18)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.jobs.fields import KNOWN_FIELDS, MAX_MOMENT
 from batdispatch.core.jobs.sizes import MAX_UNITS
-from batdispatch.inputs.workloads.columns import JobColumns, delays_of
+from batdispatch.inputs.workloads.columns import JobColumns, delays_of, submission_order
 from batdispatch.native.record import Record, call, fields_of
 from batdispatch.native.texts import PackedTexts
 
@@ -67,7 +67,7 @@ def read_columns(
     if ids is None:
         return None
     stretches = zip(*(workload.arrays[name][:users].tolist() for name in ("user_at", "user_length")), strict=True)
-    order = _in_order(columns["submission"], ids)
+    order = submission_order(columns["submission"], ids)
     taken = {name: column.copy() if order is None else column[order] for name, column in columns.items()}
     return JobColumns(
         ids=ids if order is None else ids.take(order),
@@ -106,12 +106,3 @@ def _packed_ids(text: NDArray[np.uint8], at: NDArray[np.int64], length: NDArray[
     table = np.zeros(2 << len(at).bit_length(), dtype=np.int32)
     differ = call("pack_ids", text, at, length, len(at), packed, bounds, table, len(table))
     return PackedTexts(packed, bounds) if differ else None
-
-
-def _in_order(submission: NDArray[np.float64], ids: PackedTexts) -> NDArray[np.int64] | None:
-    """Return the rows in Batsim's order of submission, as `Workload.sort` has it; None: they are."""
-    step = np.diff(submission)
-    if (step >= 0).all() and all(ids[row] <= ids[row + 1] for row in np.flatnonzero(step == 0).tolist()):
-        return None
-    times, names = submission.tolist(), ids.tolist()
-    return np.array(sorted(range(len(ids)), key=lambda row: (times[row], names[row])), dtype=np.int64)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms.units import quantity
-from batdispatch.inputs.workloads.model import Workload
+from batdispatch.inputs.workloads.log_workload import LogWorkload
 
 
-def let_compute(workload: Workload, speed: str) -> None:
-    """Let each job of a fixed time compute for that time on cores of a speed, such as ``1Gf``.
+def let_compute(workload: LogWorkload, speed: str) -> None:
+    """Let each job compute for as long as it ran on cores of a speed, such as ``1Gf``.
 
     Raises:
         InputError: that is no speed.
@@ -19,8 +19,4 @@ def let_compute(workload: Workload, speed: str) -> None:
         raise InputError(f"{speed!r} {problem}", source="option --compute") from None
     if flops <= 0:
         raise InputError(f"{speed!r} must be positive", source="option --compute")
-    for name, profile in workload.profiles.items():
-        if profile["type"] == "delay":
-            rest = {key: value for key, value in profile.items() if key not in ("type", "delay")}
-            cpu = profile["delay"] * flops
-            workload.profiles[name] = {"type": "parallel_homogeneous", "cpu": cpu, "com": 0.0, **rest}
+    workload.profiles = workload.profiles.computing(flops)

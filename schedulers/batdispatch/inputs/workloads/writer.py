@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,18 +14,15 @@ import msgspec
 from batdispatch.batsim.v5 import workload as batsim5
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profile_versions import BATSIM5_TYPES
+from batdispatch.core.numerals import number
 from batdispatch.inputs.files import replace_file
+from batdispatch.inputs.workloads.log_workload import LogWorkload
 from batdispatch.inputs.workloads.model import Workload
 
 #: Profile type -> the field that names a file.
 _TRACES = {"smpi": "trace", "usage_trace": "trace", "TraceReplayProfile": "filename"}
 #: Jobs encoded between two writes.
 _CHUNK = 4096
-
-
-def number(value: float) -> int | float:
-    """Return a whole float as an integer, which is how people write it."""
-    return int(value) if value == int(value) and abs(value) < 2**53 else value
 
 
 def job_fields(job: Job) -> dict[str, Any]:
@@ -37,18 +35,22 @@ def job_fields(job: Job) -> dict[str, Any]:
     return fields
 
 
-def _batsim5_fields(job: Job) -> dict[str, Any]:
-    return batsim5.job_fields(job_fields(job))
+def _rows(workload: Workload | LogWorkload) -> Iterator[list[Any]]:
+    """Yield what is encoded to the jobs of Batsim 4, many at a time."""
+    if not isinstance(workload, Workload):
+        return workload.rows()
+    jobs = workload.jobs
+    return (list(map(job_fields, jobs[first : first + _CHUNK])) for first in range(0, len(jobs), _CHUNK))
 
 
-def _batsim4_form(name: str, workload: Workload, sizes: batsim5.Sizes) -> dict[str, Any]:
+def _batsim4_form(name: str, workload: Workload | LogWorkload, sizes: batsim5.Sizes) -> dict[str, Any]:
     profile = workload.profiles[name]
     if profile["type"] in BATSIM5_TYPES:
         return batsim5.read_profile(name, profile, sizes, source=str(workload.path))
     return profile
 
 
-def _batsim5_form(name: str, workload: Workload, sizes: batsim5.Sizes) -> dict[str, Any]:
+def _batsim5_form(name: str, workload: Workload | LogWorkload, sizes: batsim5.Sizes) -> dict[str, Any]:
     profile = workload.profiles[name]
     ours, theirs = workload.as_written.get(name, (None, profile))
     # Somebody may have changed what was read.
@@ -65,7 +67,7 @@ def _found_from(after: Path, before: Path, profile: dict[str, Any]) -> dict[str,
     return {**profile, field: os.path.relpath(before / profile[field], after)}
 
 
-def write_workload(workload: Workload, path: str | Path, *, batsim: Literal[4, 5] = 4) -> str:
+def write_workload(workload: Workload | LogWorkload, path: str | Path, *, batsim: Literal[4, 5] = 4) -> str:
     """Write a workload, whole or not at all; compressed when the name ends in ``.xz`` or ``.gz``.
 
     `nb_res`, which Batsim insists on, is the size of the largest job when the workload has none.
@@ -81,24 +83,35 @@ def write_workload(workload: Workload, path: str | Path, *, batsim: Literal[4, 5
     Raises:
         InputError: the file cannot be written, or that Batsim has no such profile.
     """
-    encode = msgspec.json.Encoder().encode
-    nb_res = workload.nb_res or max((job.units for job in workload.jobs), default=1)
+    encoder = msgspec.json.Encoder()
+    encode = encoder.encode
+    nb_res = workload.nb_res or max((units for _, units in workload.uses()), default=1)
     five = batsim == 5 or batsim5.is_batsim5(workload.profiles)
-    sizes = batsim5.sizes_of(((job.profile, job.units) for job in workload.jobs), workload.profiles) if five else {}
-    form, fields_of = (_batsim5_form, _batsim5_fields) if batsim == 5 else (_batsim4_form, job_fields)
+    sizes = batsim5.sizes_of(workload.uses(), workload.profiles) if five else {}
+    form = _batsim5_form if batsim == 5 else _batsim4_form
     before, after = workload.path.resolve().parent, Path(path).resolve().parent
-    profiles = {name: _found_from(after, before, form(name, workload, sizes)) for name in workload.profiles}
+
+    def written(name: str) -> bytes:
+        return encode(_found_from(after, before, form(name, workload, sizes)))
+
+    if five:
+        # What that Batsim does not have is refused before anything is written.
+        for name in workload.profiles:
+            written(name)
     digest = hashlib.sha256()
     with replace_file(path, digest) as stream:
         stream.write(b"{\n")
         for key, value in workload.about.items():
             stream.write(b"%b: %b,\n" % (encode(key), encode(value)))
         stream.write(b'"nb_res": %d,\n"jobs": [' % nb_res)
-        for first in range(0, len(workload.jobs), _CHUNK):
-            lines = [encode(fields_of(job)) for job in workload.jobs[first : first + _CHUNK]]
-            stream.write((b"\n" if first == 0 else b",\n") + b",\n".join(lines))
+        for index, rows in enumerate(_rows(workload)):
+            if batsim == 5:
+                rows = [batsim5.job_fields(msgspec.to_builtins(row)) for row in rows]
+            # No text in JSON has a line's end inside.
+            lines = encoder.encode_lines(rows)[:-1].replace(b"\n", b",\n")
+            stream.write((b",\n" if index else b"\n") + lines)
         stream.write(b'\n],\n"profiles": {')
-        for index, (name, profile) in enumerate(profiles.items()):
-            stream.write(b"%b%b: %b" % (b",\n" if index else b"\n", encode(name), encode(profile)))
+        for index, name in enumerate(workload.profiles):
+            stream.write(b"%b%b: %b" % (b",\n" if index else b"\n", encode(name), written(name)))
         stream.write(b"\n}\n}\n")
     return digest.hexdigest()

@@ -45,7 +45,7 @@ def of_accounts(path: Path, reading: LogReading, partition: str, size: int | Non
     Raises:
         InputError: the log is wrong, says of no job when it started, or has no such partition.
     """
-    workload, _, info = read_log_as(path, reading, follow=follow)
+    workload, _, info = read_log_as(path, reading, follow=follow).told()
     jobs = _rows(workload, info.starts)
     if partition:
         inside = np.array([str(job.extra.get("partition", "")) == partition for job in workload.jobs])

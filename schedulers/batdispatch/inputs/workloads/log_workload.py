@@ -1,0 +1,109 @@
+"""A workload made of a log, with its jobs in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from sys import intern
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.numerals import EXACT, number
+from batdispatch.inputs.workloads.log_columns import LogColumns, as_written
+from batdispatch.inputs.workloads.logs import profile_name
+from batdispatch.inputs.workloads.model import Workload
+
+#: Jobs that are objects at the same time.
+_BLOCK = 4096
+
+
+class LogProfiles(Mapping[str, dict[str, Any]]):
+    """A profile for each run time of a log's jobs, which is made when it is asked for."""
+
+    def __init__(self, delays: NDArray[np.float64], flops: float | None = None) -> None:
+        """Take the run times, s, float64 [profile].
+
+        With `flops`, jobs compute for so long on cores of that speed, instead of waiting.
+        """
+        self._delays, self._flops = delays, flops
+
+    def __len__(self) -> int:
+        return len(self._delays)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(profile_name, self._delays.tolist())
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        delay = number(float(name[1:]))
+        if self._flops is None:
+            return {"type": "delay", "delay": delay}
+        return {"type": "parallel_homogeneous", "cpu": delay * self._flops, "com": 0.0}
+
+    def computing(self, flops: float) -> LogProfiles:
+        """Return the profiles of jobs that compute."""
+        return LogProfiles(self._delays, flops)
+
+
+class LogWorkload(msgspec.Struct, kw_only=True, eq=False):
+    """As `Workload`, for what needs no object per job: `write_workload` takes either."""
+
+    path: Path
+    name: str
+    nb_res: int
+    about: dict[str, Any]
+    #: In Batsim's order of submission, on the workload's clock.
+    jobs: LogColumns
+    #: One for all jobs of a run time.
+    profiles: LogProfiles
+    as_written: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+
+    def uses(self) -> Iterator[tuple[str, int]]:
+        """Yield profile and number of units of each job."""
+        return zip(map(profile_name, self.jobs.runtime.tolist()), map(int, self.jobs.units.tolist()), strict=True)
+
+    def rows(self) -> Iterator[list[Any]]:
+        """Yield what is encoded to the jobs of Batsim 4, many at a time."""
+        jobs = self.jobs
+        for part in self._parts():
+            walltime = jobs.walltime[part]
+            columns: dict[str, list[Any]] = {
+                "id": jobs.ids[part],
+                "subtime": as_written(jobs.submission[part], EXACT),
+                "res": as_written(jobs.units[part]),
+                "walltime": as_written(np.where(np.isinf(walltime), np.nan, walltime), EXACT),
+                # As `profile_name` has it.
+                "profile": [f"d{delay}" for delay in as_written(jobs.runtime[part], EXACT)],
+            }
+            yield jobs.rows(columns, part)
+
+    def workload(self) -> Workload:
+        """Return the workload with an object per job."""
+        jobs = [job for part in self._parts() for job in self._objects(part)]
+        about, profiles = self.about, dict(self.profiles)
+        return Workload(path=self.path, name=self.name, nb_res=self.nb_res, jobs=jobs, profiles=profiles, about=about)
+
+    def _objects(self, part: slice) -> Iterator[Job]:
+        jobs = self.jobs
+        numbers = (column[part].tolist() for column in (jobs.submission, jobs.walltime, jobs.runtime, jobs.units))
+        rows = jobs.rows({}, part)
+        tables = rows if isinstance(rows[0], dict) else msgspec.to_builtins(rows)
+        for name, submission, walltime, runtime, units, fields in zip(jobs.ids[part], *numbers, tables, strict=True):
+            yield Job(
+                id=name,
+                request=read_request(int(units), fields),
+                submission=submission,
+                walltime=walltime,
+                # Most jobs share profiles and users with others.
+                profile=intern(profile_name(runtime)),
+                user=intern(str(fields.get("user", ""))),
+                parent=fields.get("parent", ""),
+                extra=fields,
+            )
+
+    def _parts(self) -> Iterator[slice]:
+        return (slice(first, first + _BLOCK) for first in range(0, len(self.jobs), _BLOCK))
