@@ -208,14 +208,12 @@ def test_what_is_left_to_python_on_machines_with_reservations(reserved: str, tmp
     assert execute(spec(platform=reserved), tmp_path / "out")["engine"]["compiled"]
 
 
-def test_licences_in_reservations_of_slurm_are_left_to_python(tmp_path: Path) -> None:
+def test_a_machine_with_licences_has_kernels(tmp_path: Path) -> None:
     router, platform = 'router_id="nodes_1_router"', tmp_path / "p.xml"
     stated = f'{router}><prop id="licences" value="matlab=2"/></cluster>'
     platform.write_text(Path(FLAT).read_text().replace(f"{router}/>", stated))
-    slurm = {"platform": str(platform), "dispatcher": "slurm-backfill"}
-    with pytest.raises(InputError, match="the kernel of slurm-backfill reserves no licences, as licenses=true has it"):
-        execute(spec(**slurm, options={"licenses": True}), tmp_path / "out")
-    assert execute(spec(**slurm), tmp_path / "out")["engine"]["compiled"]
+    slurm = {"dispatcher": "slurm-backfill", "options": {"licenses": True}}
+    assert execute(spec(platform=str(platform), **slurm), tmp_path / "out")["engine"]["compiled"]
 
 
 def test_few_jobs_are_not_worth_a_kernel_unless_it_is_asked_for(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ typedef struct {
     const int32_t *kind;
     /* Of each kind: units; least and most hosts; units on each host, or 0 for any number; most units of a host, apart
      * from what they take; whether its hosts are shared with nobody, and whether they must be idle for that; whether it
-     * names its hosts. */
+     * names its hosts, and licences. */
     const int64_t *units;
     const int64_t *least;
     const int64_t *most;
@@ -50,6 +50,7 @@ typedef struct {
     const int64_t *alone;
     const int64_t *idle;
     const int64_t *named;
+    const int64_t *licensed;
     /* [kind, resource]: what each unit takes, and what each host used gives once. [kind, licence]: what the job takes of
      * each. [kind, word]: the hosts it may use. */
     const int64_t *amounts;

@@ -16,7 +16,7 @@ enum { NOW, THEN };
 
 typedef struct {
     /* Options of the dispatcher, see there; `most_tried` is what `depth` and `version` say, and `consecutive` is whether
-     * jobs are placed so, and not on the lowest hosts. */
+     * jobs are placed so, and not on the lowest hosts; `licences` is whether they are reserved. */
     double tick;
     double batch_delay;
     double full_interval;
@@ -34,6 +34,7 @@ typedef struct {
     double end_window;
     double window_linear;
     int64_t consecutive;
+    int64_t licences;
     /* Clock of the main loop: when it ran, for the head and for the whole queue, and the call that it waits for. */
     double last;
     double last_full;
@@ -70,6 +71,11 @@ typedef struct {
     int32_t *row;
     uint64_t *rows;
     int64_t changes;
+    /* Of this pass: who holds licences, from when and until when. */
+    int64_t held;
+    double *held_from;
+    double *held_until;
+    int64_t *held_by;
     /* For a search: the hosts that a job may have, those that are free once others have ended, and those it gets. */
     uint64_t *allowed;
     uint64_t *given;
@@ -109,6 +115,12 @@ void reserve_hosts(Slurm *slurm, const uint64_t *hosts, double start, double end
 double find_allowed(Slurm *slurm, int64_t job, double start, double end);
 /* Return whether hosts are somebody's in that time. */
 bool are_reserved(const Slurm *slurm, const uint64_t *hosts, double start, double end);
+/* Return a time rounded down to the resolution. */
+double rounded(const Slurm *slurm, double time);
+/* Let a job hold its licences from a start to an end, if these are reserved. */
+void take_licences(Slurm *slurm, int64_t job, double start, double end);
+/* Return when to look again if licences are reserved and a job lacks some between a start and an end; 0: it does not. */
+double licences_missing_until(const Slurm *slurm, int64_t job, double start, double end);
 /* Return x // y as Python does; for x >= 0 and y > 0. */
 double whole_part(double x, double y);
 

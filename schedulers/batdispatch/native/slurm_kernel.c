@@ -68,8 +68,13 @@ static bool run_in_order(State *state, Slurm *slurm, const Order *order, int64_t
         int64_t job = order->entries[at].job;
         if (at > most)
             return true;
-        if (slurm->failed[slurm->line[job]] || (slurm->nodes && lacks_licence(slurm->nodes, job, slurm->nodes->free)))
+        if (slurm->failed[slurm->line[job]])
             continue;
+        if (slurm->nodes && lacks_licence(slurm->nodes, job, slurm->nodes->free)) {
+            if (slurm->licences)
+                break;
+            continue;
+        }
         if (may_fit_now(state, slurm, job) && choose_hosts(state, slurm, job, NOW))
             start_on_place(state, slurm, job);
         else

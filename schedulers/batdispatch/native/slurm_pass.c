@@ -47,7 +47,7 @@ static bool may_start(const State *state, Slurm *slurm, int64_t job)
 /* Return whether a job is passed over; if not, count it for the limits of its user and partition. */
 static bool is_skipped(Slurm *slurm, int64_t job)
 {
-    if (slurm->nodes && lacks_licence(slurm->nodes, job, slurm->nodes->free))
+    if (slurm->nodes && !slurm->licences && lacks_licence(slurm->nodes, job, slurm->nodes->free))
         return true;
     int32_t *of_user = slurm->tried_of + slurm->user[job];
     int64_t *in_part = slurm->tried_in + slurm->part[job];
@@ -72,6 +72,7 @@ static double reserve_place(const State *state, Slurm *slurm, int64_t job, doubl
     if (are_reserved(slurm, slurm->place, begin, end))
         return begin;
     reserve_hosts(slurm, slurm->place, begin, end);
+    take_licences(slurm, job, rounded(slurm, begin), rounded(slurm, end));
     slurm->reserved_in[slurm->part[job]]++;
     slurm->first_reserved = begin < slurm->first_reserved ? begin : slurm->first_reserved;
     return 0.0;
@@ -93,9 +94,11 @@ static bool try_job(State *state, Slurm *slurm, int64_t job)
             bool is_found = will_run(state, slurm, job, now_only, &begin);
             begin = begin > start ? begin : start;
             if (is_found && begin <= state->now) {
+                double end = end_from(state, job, state->now);
                 start_on_place(state, slurm, job);
+                take_licences(slurm, job, -INFINITY, rounded(slurm, end));
                 if (takes_hosts(slurm, job))
-                    reserve_hosts(slurm, slurm->place, state->now, end_from(state, job, state->now));
+                    reserve_hosts(slurm, slurm->place, state->now, end);
                 slurm->changes++;
                 return true;
             }
@@ -111,7 +114,9 @@ static bool try_job(State *state, Slurm *slurm, int64_t job)
 static void begin_pass(const State *state, Slurm *slurm)
 {
     begin_records(slurm, state->now);
-    slurm->tried = slurm->stopped = 0;
+    slurm->tried = slurm->stopped = slurm->held = 0;
+    for (int64_t index = 0; index < state->running; index++)
+        take_licences(slurm, state->expected_job[index], -INFINITY, rounded(slurm, state->expected[index]));
     slurm->first_reserved = INFINITY;
     memset(slurm->tried_of, 0, (size_t)slurm->users * sizeof *slurm->tried_of);
     memset(slurm->tried_in, 0, (size_t)slurm->parts * sizeof *slurm->tried_in);

@@ -22,7 +22,7 @@ static uint64_t *row_of(const Slurm *slurm, int64_t record)
     return slurm->rows + slurm->row[record] * slurm->words;
 }
 
-static double rounded(const Slurm *slurm, double time)
+double rounded(const Slurm *slurm, double time)
 {
     double step = slurm->resolution;
     return step > 0 && time < INFINITY ? whole_part(time + slurm->clock, step) * step - slurm->clock : time;
@@ -106,6 +106,11 @@ double find_allowed(Slurm *slurm, int64_t job, double start, double end)
         if (at && slurm->ends[at - 1] > end)
             break;
         meet_sets(left, free, words);
+    }
+    double missing = licences_missing_until(slurm, job, start, end);
+    if (missing != 0.0) {
+        later = missing;
+        take_out(left, hosts, words);
     }
     return change == 0.0 || (later != 0.0 && later < change) ? later : change;
 }

@@ -120,11 +120,8 @@ def _of_orderings(dispatcher: QueueDispatcher) -> str | None:
 
 
 def _of_machine(machine: Machine, dispatcher: Dispatcher) -> str | None:
-    if isinstance(dispatcher, SlurmBackfill):
-        if dispatcher.options.preempt != "none":
-            return "the kernel of slurm-backfill preempts no job"
-        if machine.licences and dispatcher.options.licenses:
-            return "the kernel of slurm-backfill reserves no licences, as licenses=true has it"
+    if isinstance(dispatcher, SlurmBackfill) and dispatcher.options.preempt != "none":
+        return "the kernel of slurm-backfill preempts no job"
     if not machine.plain:
         return _of_nodes(machine, dispatcher)
     if isinstance(dispatcher, SlurmBackfill) and any(WEIGHT_PROPERTY in host.properties for host in machine.hosts):

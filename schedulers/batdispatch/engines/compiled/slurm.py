@@ -35,13 +35,14 @@ class Slurm(Record):
 
     kinds = {
         **_OPTIONS,
-        **{"consecutive": int, "last": float, "last_full": float, "awaited": float},
+        **{"consecutive": int, "licences": int, "last": float, "last_full": float, "awaited": float},
         **{"pass_last": float, "pass_busy": int, "silent": float, "pass_awaited": float},
         **dict.fromkeys(("head_asked", "whole_asked", "pass_asked", "passes", "backfilled", "tried"), int),
         **{"first_reserved": float, "stopped": int, "nodes": np.int64},
         **{"words": int, "hosts": np.uint64, "idle": np.uint64},
         **{"begin": float, "records": int, "most_records": int},
         **{"ends": np.float64, "row": np.int32, "rows": np.uint64, "changes": int},
+        **{"held": int, "held_from": np.float64, "held_until": np.float64, "held_by": np.int64},
         **dict.fromkeys(("allowed", "given", "place"), np.uint64),
         **{"runs": np.int64, "part": np.int32, "parts": int, "part_hosts": np.uint64},
         **{"tried_in": np.int64, "reserved_in": np.int64, "line": np.int32, "lines": int, "failed": np.int64},
@@ -74,6 +75,9 @@ def slurm_of(
     if nodes is not None:
         slurm.hold(place=nodes.arrays["place"])
         slurm.nodes = ctypes.addressof(nodes)
+        slurm.licences = options.licenses and nodes.licences
+        size = len(jobs.units)
+        slurm.hold(held_from=np.zeros(size), held_until=np.zeros(size), held_by=np.zeros(size, dtype=np.int64))
     _hold_parts(slurm, jobs, demands)
     slurm.users = len(jobs.said.users)
     slurm.hold(user=jobs.said.user, tried_of=np.zeros(slurm.users, dtype=np.int32))
