@@ -2,6 +2,7 @@
  * number of hosts. CEA-Curie's 93,312 hosts are some 2,000 blocks where 700 jobs wait. A block is cut in two where a job
  * takes a part of it; from time to time, batdispatch.engines.compiled.plan joins those that belong together. */
 #include "export.h"
+#include "host_sets.h"
 #include "plan.h"
 
 /* As `count_missing`, where each host is a block. */
@@ -95,4 +96,11 @@ int64_t write_runs(const Plan *plan, const uint64_t *mask, int32_t *first, int32
         last[at++] = host + plan->block_size[block] - 1;
     }
     return at;
+}
+
+void enter_hosts(const Plan *plan, const uint64_t *mask, uint64_t *hosts)
+{
+    for (int64_t block = 0; block < plan->blocks; block++)
+        if (has(mask, block))
+            enter_run(hosts, plan->block_first[block], plan->block_first[block] + plan->block_size[block] - 1);
 }

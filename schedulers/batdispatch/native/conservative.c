@@ -4,12 +4,14 @@
  * reservations where a place is too short for its job by less than the tolerance for late ends. The first is ruled out
  * by batdispatch.engines.compiled.applies; where the second would happen, the kernel stops. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "export.h"
 #include "plan.h"
 #include "queue_tree.h"
 #include "rounding.h"
 #include "running_jobs.h"
+#include "sleepers.h"
 
 /* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or AT_STOP; `slack`: by how many seconds a place may
  * be too short for its job. */
@@ -111,6 +113,68 @@ static bool plan_job(State *state, Plan *plan, int64_t job, int64_t from, double
     return true;
 }
 
+static int compare_planned(const void *one, const void *other)
+{
+    const Planned *left = one, *right = other;
+    if (left->start != right->start)
+        return left->start < right->start ? -1 : 1;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+/* Return the first job from a place in the queue on for which hosts are kept, or UNKNOWN. */
+static int64_t next_planned(const State *state, const Plan *plan, int64_t place)
+{
+    int64_t job = first_from(state, place, NOBODY - 1, 0, 0.0);
+    while (job != UNKNOWN && isnan(plan->start[job]))
+        job = first_from(state, state->place[job] + 1, NOBODY - 1, 0, 0.0);
+    return job;
+}
+
+/* Let the waiting jobs keep their hosts, and start later where these are not free in time. */
+static void keep_planned(State *state, Plan *plan)
+{
+    Planned *planned = state->sleepers->planned;
+    size_t count = 0;
+    for (int64_t job = next_planned(state, plan, 0); job != UNKNOWN;
+         job = next_planned(state, plan, state->place[job] + 1))
+        planned[count++] = (Planned){plan->start[job], state->sleepers->placed[job], job};
+    qsort(planned, count, sizeof *planned, compare_planned);
+    for (size_t index = 0; index < count; index++) {
+        int64_t job = planned[index].job;
+        double start = plan->start[job], seconds = plan->end[job] - start;
+        start = earliest_there(plan, job_set(plan, job), seconds, start > state->now ? start : state->now);
+        if (isnan(start)) {
+            forget(plan, job);
+            continue;
+        }
+        plan->start[job] = start, plan->end[job] = round_six(start + seconds);
+        shift(plan, job_set(plan, job), state->units[job], start, plan->end[job], false);
+    }
+}
+
+/* Make the plan anew: the jobs that hold hosts do so until their expected ends, the others start as planned or later. */
+static void settle(State *state, Plan *plan)
+{
+    renew(plan, state->now);
+    for (int64_t index = 0; index < holding(state); index++) {
+        int64_t booting = index - state->running;
+        int64_t job = booting < 0 ? state->due_job[index] : state->sleepers->booting_job[booting];
+        shift(plan, job_set(plan, job), state->units[job], state->now, plan->end[job], false);
+    }
+    keep_planned(state, plan);
+}
+
+/* Let a job that has its hosts begin later than it was planned, when they are awake. */
+static void delay(State *state, Plan *plan, int64_t job)
+{
+    double end = plan->end[job], later = round_six(end + (state->start[job] - plan->start[job]));
+    plan->end[job] = later;
+    if (free_until(plan, job_set(plan, job), end, later) == later)
+        shift(plan, job_set(plan, job), state->units[job], end, later, false);
+    else
+        settle(state, plan);
+}
+
 /* Start a job on the hosts that are kept for it. */
 static void start_planned(State *state, Plan *plan, int64_t job)
 {
@@ -120,7 +184,10 @@ static void start_planned(State *state, Plan *plan, int64_t job)
     state->runs = write_runs(plan, mask, state->first, state->last, begin);
     state->hosts_at[job] = begin, state->hosts_runs[job] = (int32_t)(state->runs - begin);
     leave_queue(state, job);
-    enter_running(state, job);
+    if (!boot(state, job))
+        enter_running(state, job);
+    else if (state->start[job] > state->now)
+        delay(state, plan, job);
 }
 
 /* Reserve a waiting job's earliest start, and start it if that is now and its hosts are free; return false where its
@@ -130,9 +197,14 @@ static bool put(State *state, Plan *plan, int64_t job, double slack)
     int64_t from = isnan(plan->start[job]) ? 0 : chance_to_gain(state, plan, job, slack);
     if (from != NO_STEP && !plan_job(state, plan, job, from, slack))
         return false;
+    if (state->sleepers)
+        state->sleepers->placed[job] = state->sleepers->placings++;
     /* A job that is expected to end just now may still hold its hosts. */
-    if (plan->start[job] <= state->now && within(job_set(plan, job), plan->now_free, used_words(plan)))
-        start_planned(state, plan, job);
+    if (!(plan->start[job] <= state->now) || !within(job_set(plan, job), plan->now_free, used_words(plan)))
+        return true;
+    if (state->sleepers && slack > 0 && plan->start[job] < state->now)
+        return false;
+    start_planned(state, plan, job);
     return true;
 }
 
@@ -153,16 +225,36 @@ static bool decide(State *state, Plan *plan, double slack)
     return true;
 }
 
+/* Let hosts wake up for what is planned, and others sleep. */
+static void switch_hosts(State *state, const Plan *plan)
+{
+    Sleepers *s = state->sleepers;
+    bool looks = looks_ahead(state);
+    for (int64_t job = looks ? next_planned(state, plan, 0) : UNKNOWN; job != UNKNOWN;
+         job = next_planned(state, plan, state->place[job] + 1)) {
+        take_out(s->idle, s->idle, s->words);
+        enter_hosts(plan, job_set(plan, job), s->idle);
+        want(state, plan->start[job], s->idle);
+    }
+    take_out(s->free, s->free, s->words);
+    enter_hosts(plan, plan->now_free, s->free);
+    let_sleep(state);
+}
+
 int64_t run_conservative(State *state, Plan *plan, double slack, int64_t moments)
 {
     for (; moments > 0; moments--) {
         if (!state->decides && !advance_plan(state, plan))
             return ALL_OVER;
-        if (state->runs + state->size > state->room || !has_room_for(plan, state->waiting + state->running))
+        if (state->runs + state->size > state->room || !has_room_for(plan, state->waiting + holding(state)))
+            return FULL;
+        if (state->sleepers && !has_room_for_switches(state))
             return FULL;
         state->decides = 0;
-        if (!decide(state, plan, slack))
+        if ((!state->sleepers || hear_of_switches(state)) && !decide(state, plan, slack))
             return AT_STOP;
+        if (state->sleepers)
+            switch_hosts(state, plan);
     }
     return AT_PAUSE;
 }

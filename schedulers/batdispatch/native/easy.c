@@ -4,7 +4,6 @@
  * them are all hosts that are free now. So the free hosts that it does not keep are those above the last one that it
  * keeps: the threshold. It is looked for only when a job that would outlive the shadow time might use such hosts. */
 #include "decisions.h"
-#include "host_sets.h"
 #include "hosts.h"
 #include "queue_tree.h"
 #include "rounding.h"
@@ -128,10 +127,8 @@ void want_head(State *state)
     double shadow = shadow_time(state->expected, state->expected_job, holding(state), state->units, &spare);
     if (shadow == INFINITY)
         return;
-    for (int64_t index = 0; index < words; index++)
-        hosts[index] = 0;
-    for (int64_t run = 0; run < state->free_runs; run++)
-        enter_run(hosts, state->free_first[run], state->free_last[run]);
+    find_free(state);
+    copy(state->sleepers->free, hosts, words);
     for (int64_t index = 0; index < holding(state) && state->expected[index] <= shadow; index++)
         enter_job(state, state->expected_job[index], hosts);
     leave_lowest_bits(hosts, words, state->units[head]);

@@ -13,7 +13,8 @@ bool has_room(const State *state)
 {
     /* Each start cuts a run of free hosts in two places at most. */
     int64_t most = state->runs + state->free_runs + 2 * least_of(state->waiting, state->free);
-    return most <= state->room && (!state->sleepers || has_room_for_switches(state)) && state->calls + MOST_ASKED <= state->most_calls;
+    bool may_switch = !state->sleepers || has_room_for_switches(state);
+    return most <= state->room && may_switch && state->calls + MOST_ASKED <= state->most_calls;
 }
 
 /* Let `to` be the place of the free runs from `from` on, up to the last one. */

@@ -260,3 +260,26 @@ double free_until(const Plan *plan, const uint64_t *mask, double start, double e
             return start_at(plan, at, start);
     return end;
 }
+
+double earliest_there(const Plan *plan, const uint64_t *mask, double seconds, double after)
+{
+    for (int64_t at = step_of(plan, after); at < plan->steps; at++) {
+        if (!within(mask, step_set(plan, at), used_words(plan)))
+            continue;
+        double start = start_at(plan, at, after), end = round_six(start + seconds);
+        while (at < plan->steps && plan->times[at] < end && within(mask, step_set(plan, at), used_words(plan)))
+            at++;
+        if (at == plan->steps || plan->times[at] >= end)
+            return start;
+    }
+    return NAN;
+}
+
+void renew(Plan *plan, double now)
+{
+    drop_steps(plan, 1, plan->steps);
+    plan->times[0] = now, plan->free[0] = (int32_t)plan->hosts;
+    for (int64_t block = 0; block < plan->blocks; block++)
+        enter(step_set(plan, 0), block);
+    plan->returns = 0, plan->round++;
+}

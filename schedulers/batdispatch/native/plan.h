@@ -78,6 +78,12 @@ void leave_lowest(Plan *plan, int64_t units);
 int64_t first_chance(const Plan *plan, int64_t job, int64_t units, double seconds, double now);
 /* Return until when hosts stay free from `start` on, at most `end`. */
 double free_until(const Plan *plan, const uint64_t *mask, double start, double end);
+/* Return the earliest start from `after` on at which all of a set is free for so many seconds, nan for none. */
+double earliest_there(const Plan *plan, const uint64_t *mask, double seconds, double after);
+/* Let all hosts be free from `now` on, and forget what was given back. */
+void renew(Plan *plan, double now);
+/* Add the hosts of a set of blocks to a set of hosts. */
+void enter_hosts(const Plan *plan, const uint64_t *mask, uint64_t *hosts);
 /* Write the runs of consecutive hosts of a set from `at` on, ascending; return where they end. */
 int64_t write_runs(const Plan *plan, const uint64_t *mask, int32_t *first, int32_t *last, int64_t at);
 /* Return how many hosts of a set another one lacks in so many words; above `most`, perhaps a smaller number. */

@@ -73,7 +73,8 @@ bool has_room_for_switches(const State *state)
 {
     const Sleepers *s = state->sleepers;
     return s->switches + state->size <= s->most_switches && s->runs + state->size <= s->room
-           && s->events + PHASES * state->size <= s->most_events && s->groups + 2 <= s->most_groups;
+           && s->events + PHASES * state->size <= s->most_events && s->groups + 2 <= s->most_groups
+           && state->calls + MOST_ASKED <= state->most_calls;
 }
 
 static void note(const State *state, int64_t number, int64_t phase, double time)
@@ -333,18 +334,22 @@ static double next_sleepy(const Sleepers *s, double now)
     return INFINITY;
 }
 
+void find_free(const State *state)
+{
+    empty(state->sleepers->free, state->sleepers->words);
+    for (int64_t run = 0; run < state->free_runs; run++)
+        enter_run(state->sleepers->free, state->free_first[run], state->free_last[run]);
+}
+
 /* Make `idle` the set of hosts that can sleep, are awake, and are free. */
 static void find_idle(const State *state)
 {
     Sleepers *s = state->sleepers;
     empty(s->idle, s->words);
-    empty(s->some, s->words);
-    for (int64_t run = 0; run < state->free_runs; run++)
-        enter_run(s->some, state->free_first[run], state->free_last[run]);
     for (int64_t kind = 0; kind < s->sorts; kind++)
         join(s->idle, s->members + kind * s->words, s->words);
     for (int64_t index = 0; index < s->words; index++)
-        s->idle[index] &= s->some[index] & ~away(s, index);
+        s->idle[index] &= s->free[index] & ~away(s, index);
 }
 
 /* Let the highest hosts of `some` sleep, so many of them. */

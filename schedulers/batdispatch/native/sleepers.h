@@ -15,6 +15,13 @@ enum { DECISION, LOADING, LOOK, ARRIVAL, UNLOADING, PHASES };
 /* Ways of a switch, whose turn is kind * WAYS + way. */
 enum { DOWN, UP, WAYS };
 
+/* A job that waits, when it is to start, and how many were given a place before it. */
+typedef struct {
+    double start;
+    int64_t number;
+    int64_t job;
+} Planned;
+
 typedef struct Sleepers {
     /* Words of a set. By kind of hosts that can sleep: which these are, and seconds to fall asleep and to wake up. */
     int64_t words;
@@ -29,7 +36,8 @@ typedef struct Sleepers {
     int64_t keep;
     int64_t if_nobody_waits;
     int64_t ahead;
-    /* As Ledger.states and the layer have them; some room for sets. */
+    /* As the ledger and the layer have them; some room for sets. */
+    uint64_t *free;
     uint64_t *falling;
     uint64_t *asleep;
     uint64_t *rising;
@@ -57,6 +65,10 @@ typedef struct Sleepers {
     int64_t booting;
     int64_t *booting_job;
     double *foreseen;
+    /* Under conservative: how many jobs were given a place in the plan by then, by job; room to sort those that wait. */
+    int64_t placings;
+    int64_t *placed;
+    Planned *planned;
     /* Switches: the turn, first run of hosts and number of runs, when the ledger expects the end and when it comes (nan:
      * not known yet). */
     int64_t switches;
@@ -107,7 +119,9 @@ bool hear_of_switches(State *state);
 bool looks_ahead(State *state);
 /* Want hosts for a start that is planned. */
 void want(State *state, double start, const uint64_t *hosts);
-/* Wake hosts that are wanted, and let others sleep; the end of a decision. */
+/* Make `free` the set of free hosts. */
+void find_free(const State *state);
+/* Wake hosts that are wanted, and let others sleep that are free; the end of a decision. */
 void let_sleep(State *state);
 /* Add the hosts of a job to a set. */
 void enter_job(const State *state, int64_t job, uint64_t *mask);

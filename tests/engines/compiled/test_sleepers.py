@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.compiled import applies
+from batdispatch.engines.compiled import applies, simulate
 from batdispatch.engines.simulation import Refusal
 from compiling import Came, compiled, in_python, needs_kernels, workload_of
 from simulating import Task
@@ -21,6 +21,7 @@ pytestmark = needs_kernels
 INSIDE = (
     *("fcfs", "filler", "easy", "easy[reservation=hosts]", "easy[backfill=sjf]", "easy[ordering=smallest-first]"),
     *("fcfs[ordering=sjf]", "filler[ordering=largest-area]", "easy[reservation=hosts,backfill=ljf,rjms_delay=1]"),
+    *("conservative", "conservative[ordering=sjf]", "conservative[rjms_delay=0.5]"),
 )
 
 
@@ -102,6 +103,19 @@ def test_hosts_that_sleep(inside: str, data: st.DataObject) -> None:
     options = f"dispatcher={inside},sleep={rule},after={after},keep={keep},ahead={ahead}"
     energy = data.draw(st.sampled_from(["exact", "batsim"]), label="energy")
     same(machine, tasks, f"powered[{options}]", energy)
+
+
+@settings(max_examples=40)
+@given(data=st.data())
+def test_a_plan_of_blocks_of_hosts_that_sleep_with_room_for_little(data: st.DataObject) -> None:
+    """On small machines each host is a block, and plans seldom outgrow their room."""
+    machine = data.draw(sleepers(), label="machine")
+    tasks = busy(data.draw(st.integers(0, 10**6)), machine.size)
+    options = data.draw(st.sampled_from(["sleep=idle,after=0.7", "sleep=quiet,after=3", "sleep=idle,after=3,keep=1"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulate, "room_for_plan", lambda: 2)
+        patch.setattr(simulate.plan, "FEW_HOSTS", 1)
+        same(machine, tasks, f"powered[dispatcher=conservative,{options}]", "exact")
 
 
 @pytest.mark.parametrize("dispatcher", ["fcfs", "easy[backfill=unicef]", "conservative", "slurm-backfill[interval=2]"])

@@ -277,7 +277,7 @@ class _Planning(_Simulation):
 
     def grow(self) -> None:
         state, kept = self.state, self._plan
-        booked = state.waiting + state.running
+        booked = state.waiting + state.running + (0 if self.sleepers is None else self.sleepers.booting)
         if min(kept.blocks + booked, kept.hosts) > kept.most_blocks:
             plan.join_blocks(kept, booked)
         elif 2 * booked + 6 > kept.most_steps or booked + 2 > kept.most_kept:

@@ -11,6 +11,7 @@ from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.power import HostPower
+from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
@@ -24,7 +25,7 @@ from batdispatch.parts.sleep.rules import Idle, Quiet
 #: Phases of a switch that are noted.
 PHASES = 5
 #: Dispatchers whose kernels know hosts that sleep.
-DISPATCHERS = (Fcfs, Filler, Easy)
+DISPATCHERS = (Fcfs, Filler, Easy, Conservative)
 
 
 class Sleepers(Record):
@@ -33,11 +34,12 @@ class Sleepers(Record):
     kinds = {
         **{"words": int, "sorts": int, "members": np.uint64, "seconds": np.float64, "longest": float},
         **{"after": float, "keep": int, "if_nobody_waits": int, "ahead": int},
-        **dict.fromkeys(("falling", "asleep", "rising", "wanted", "idle", "some", "others"), np.uint64),
+        **dict.fromkeys(("free", "falling", "asleep", "rising", "wanted", "idle", "some", "others"), np.uint64),
         **{"groups": int, "most_groups": int, "since": np.float64, "group": np.uint64},
         **dict.fromkeys(("acts", "news", "woken", "slept", "left"), int),
         **dict.fromkeys(("due", "next", "called"), float),
         **{"put_to_sleep": int, "booted": int, "booting": int, "booting_job": np.int64, "foreseen": np.float64},
+        **{"placings": int, "placed": np.int64, "planned": np.float64},
         **{"switches": int, "most_switches": int, "turn": np.int64, "at": np.int64, "pieces": np.int64},
         **{"expected": np.float64, "end": np.float64, "runs": int, "room": int, "first": np.int32, "last": np.int32},
         **{"clock": float, "active": int, "active_switch": np.int64, "leaving": int, "leaving_switch": np.int64},
@@ -112,13 +114,16 @@ def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleeper
         seconds=np.array(seconds).ravel(),
         **{
             name: np.zeros(words, dtype=np.uint64)
-            for name in ("falling", "asleep", "rising", "wanted", "idle", "some", "others")
+            for name in ("free", "falling", "asleep", "rising", "wanted", "idle", "some", "others")
         },
         **{
             name: np.zeros(size, dtype=np.int64)
             for name in ("booting_job", "active_switch", "leaving_switch", "told_switch")
         },
         foreseen=np.full(jobs, np.nan),
+        placed=np.zeros(jobs, dtype=np.int64),
+        # A job takes three numbers.
+        planned=np.zeros(3 * jobs),
     )
     make_room(sleepers, size)
     return sleepers
