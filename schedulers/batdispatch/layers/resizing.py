@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -520,7 +521,7 @@ class Resizing(Layer):
             return math.inf
         if self.options.walltime != "left":
             return -math.inf
-        sizes, later = sizes_in_time(flexible, stay, ledger.now, lambda size: self._cost(flexible, stay, size))
+        sizes, later = sizes_in_time(flexible, stay, ledger.now, partial(self._cost, flexible, stay))
         rests = later > -math.inf and self.policy.rests(msgspec.structs.replace(widest, sizes=sizes))
         return later if rests else -math.inf
 
@@ -552,7 +553,7 @@ class Resizing(Layer):
             self._needs,
             choose=self.choose,
             anywhere=self._anywhere,
-            cost=lambda size: self._cost(flexible, stay, size),
+            cost=partial(self._cost, flexible, stay),
             machine=flexible.machine,
             # A walltime that is scaled is no reason against a size.
             in_time=in_time and self.options.walltime == "left",

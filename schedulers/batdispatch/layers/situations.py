@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
@@ -58,28 +59,23 @@ def situation_of(
         free=units_free(ledger, stay),
         waiting=len(waiting),
         smallest=min(needs, default=0) if counts else 0,
-        starts=_counted(ledger, stay, needs)
+        starts=partial(_fits_beside, needs, ledger.free_hosts + units)
         if counts
         else _who_starts(ledger, stay, waiting, choose, anywhere=anywhere),
-        gain=_gain(flexible, stay, elapsed, cost),
+        gain=partial(_gain, flexible, units, elapsed, cost),
         share=machine / (len(ledger.running) + len(waiting)),
         since=None if flexible.checked is None else round(ledger.now - flexible.checked, 6),
         ask=flexible.sizes.asked(flexible.step_after(elapsed, units)) if flexible.sizes.asks else None,
     )
 
 
-def _gain(flexible: Flexible, stay: Stay, elapsed: float, cost: Cost) -> Callable[[int], float]:
+def _gain(flexible: Flexible, units: int, elapsed: float, cost: Cost, size: int) -> float:
     """Return by how many seconds the job would end earlier on some units; infinity if only the platform knows."""
-    units = stay.job.units
-
-    def gain(size: int) -> float:
-        if flexible.total is None:
-            faster = flexible.sizes.scalability.time(size) < flexible.sizes.scalability.time(units)
-            return math.inf if faster else -math.inf
-        left = 1.0 - flexible.share_after(elapsed, units)
-        return left * (flexible.seconds(units) - flexible.seconds(size)) - cost(size)
-
-    return gain
+    if flexible.total is None:
+        faster = flexible.sizes.scalability.time(size) < flexible.sizes.scalability.time(units)
+        return math.inf if faster else -math.inf
+    left = 1.0 - flexible.share_after(elapsed, units)
+    return left * (flexible.seconds(units) - flexible.seconds(size)) - cost(size)
 
 
 def sizes_in_time(flexible: Flexible, stay: Stay, now: float, cost: Cost) -> tuple[Sizes, float]:
@@ -121,10 +117,9 @@ def _in_time_from(flexible: Flexible, stay: Stay, seconds: float, cost: float) -
     return stay.start + (needs - stay.job.walltime) / slower - MARGIN
 
 
-def _counted(ledger: Ledger, stay: Stay, needs: list[int]) -> Callable[[int, int], bool]:
-    """Return which waiting jobs could start if a running job had some units of its own, where hosts are counted."""
-    most = ledger.free_hosts + stay.job.units
-    return lambda index, size: needs[index] <= most - size
+def _fits_beside(needs: list[int], most: int, index: int, size: int) -> bool:
+    """Return whether a waiting job has enough hosts if a running one has `size` of at most so many for both."""
+    return needs[index] <= most - size
 
 
 def _who_starts(
