@@ -181,7 +181,8 @@ def cases(options: argparse.Namespace, folder: Path) -> Iterator[Case]:
             sites[place] = _read_site(place, options, folder)
         if (site := sites[place]) is not None:
             yield Case(name, make(site))
-    yield from (case for case in short_cases(options, folder) if any(word in case.name for word in words))
+    others = [conversion(options, folder), *short_cases(options, folder)]
+    yield from (case for case in others if any(word in case.name for word in words))
 
 
 def _read_site(name: str, options: argparse.Namespace, folder: Path) -> Site | None:
@@ -209,6 +210,34 @@ def recorded_report(site: Site, folder: Path, before: Path | None) -> dict[str, 
 
     found: dict[str, Program | None] = {"ours": call(None)}
     return found if before is None else found | {"before": call(before)}
+
+
+def conversion(options: argparse.Namespace, folder: Path) -> Case:
+    """Return the case in which a log becomes a workload; the log is drawn when it is first needed."""
+    log, lines = folder / "drawn.swf", 1_000_000
+
+    def call(checkout: Path | None) -> Program:
+        def run() -> Usage:
+            if not log.exists():
+                _draw_swf(log, lines)
+            return command("convert", str(log), "-o", str(folder / "converted.json"), checkout=checkout)
+
+        return run
+
+    programs = {"ours": call(None)} | ({"before": call(options.before)} if options.before is not None else {})
+    return Case(f"{lines:,} lines of SWF, convert", programs)
+
+
+def _draw_swf(path: Path, lines: int) -> None:
+    rng = np.random.default_rng(1)
+    run = np.minimum(rng.lognormal(7, 2, lines), 259_200).astype(int)
+    submit, size = np.cumsum(rng.exponential(30, lines)).astype(int), 2 ** rng.integers(0, 9, lines)
+    limit = (run * rng.uniform(0.9, 5, lines)).astype(int) // 60 * 60 + 60
+    names = [rng.integers(1, most, lines) for most in (500, 40, 200, 5)]
+    unknown = np.full(lines, -1)
+    before = [np.arange(1, lines + 1), submit, rng.integers(0, 1_000, lines), run, size, unknown, unknown, size, limit]
+    columns = [*before, unknown, rng.choice([0, 1, 1, 1, 5], lines), *names, unknown, unknown, unknown]
+    np.savetxt(path, np.column_stack(columns), fmt="%d", header=" MaxProcs: 16384", comments=";")
 
 
 def short_cases(options: argparse.Namespace, folder: Path) -> list[Case]:

@@ -143,7 +143,7 @@ def _plain_rows(lines: list[bytes]) -> NDArray[np.float64] | None:
     except ValueError:
         return None
     job = rows[:, 0]
-    is_plain = rows.shape == (len(there), _FIELDS) and np.isfinite(rows).all()
+    is_plain = rows.shape[1] == _FIELDS and np.isfinite(rows).all()
     if not is_plain or not ((job >= 0) & (job == np.floor(job))).all():
         return None
     return np.column_stack([rows, np.zeros(len(rows))])
