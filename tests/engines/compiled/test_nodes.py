@@ -35,6 +35,10 @@ GUARDED = {
         *("guarded[ordering=smallest-area,floor=3,share=0.4]", "guarded[ordering=wfp3,floor=1]"),
     ],
 }
+LICENSED: dict[str, list[Any]] = {
+    **{"licenses": [True], "tick": [0, 1], "interval": [0, 1, 2], "resolution": [0, 1, 2], "end_window": [0, 1, 3]},
+    **{"window": [6, 20, 86400], "reservations": [0, 2], "ordering": ["fcfs", "sjf", "ljf"], "depth": [None, 3]},
+}
 QUEUE: dict[str, list[Any]] = {"ordering": [*STATIC, *GROWING]}
 OPTIONS = {"fcfs": QUEUE, "filler": QUEUE, "easy": EASY, "slurm-backfill": SLURM}
 
@@ -150,6 +154,28 @@ def test_random_jobs_on_random_nodes_in_a_guarded_order(seed: int) -> None:
     machine = random_machine(random, reserves=False)
     options = {name: random.choice(values) for name, values in GUARDED.items()}
     compare(machine, random_tasks(random, machine), "easy", options)
+
+
+@settings(max_examples=80)
+@given(seed=st.integers(0, 2**32))
+def test_random_jobs_that_compete_for_licences(seed: int) -> None:
+    random = Random(seed)
+    machine = Machine(
+        [Host(id=i, name=f"h{i}", properties={"capacity": "core=3", "licences": "m=3 n=1"}) for i in range(3)]
+    )
+    tasks = [
+        Task(
+            f"j{number}",
+            random.randint(0, 12),
+            random.randint(1, 6),
+            runtime := random.randint(1, 9),
+            runtime + random.choice([0, 1, 4, 9]),
+            {"core": 1},
+            extra={"licences": {random.choice("mmmn"): random.randint(1, 3)}} if random.random() < 0.6 else {},
+        )
+        for number in range(random.randint(4, 25))
+    ]
+    compare(machine, tasks, "slurm-backfill", {name: random.choice(values) for name, values in LICENSED.items()})
 
 
 def compare(machine: Machine, tasks: list[Task], dispatcher: str, options: dict[str, Any]) -> None:
