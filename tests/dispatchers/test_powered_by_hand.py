@@ -75,6 +75,17 @@ def test_hosts_are_woken_in_time_for_a_planned_start(name: str) -> None:
     assert late.starts()["2"] == 45.0
 
 
+@pytest.mark.parametrize("name", ["easy", "conservative"])
+def test_no_call_is_asked_for_while_hosts_wake_up_that_are_planned_next(name: str) -> None:
+    """They wake up until 10,050 s, and the next job is planned at 10,060 s: it does not help to look every 10 s."""
+    slow = [msgspec.structs.replace(host, speeds=(1.0, 1.0, 0.5, 1e-4)) for host in machine().hosts]
+    tasks = [Task("1", 50.0, 2, 10.0, 10.0), Task("2", 60.0, 2, 5.0, 5.0)]
+    options = f"powered[dispatcher={name},sleep=idle,after=10]"
+    result = simulate(Machine(slow), tasks, options, engine=EngineOptions(energy="exact"))
+    assert result.starts() == {"1": 10050.0, "2": 10060.0}
+    assert len(result.exchanges) < 20
+
+
 def test_a_call_is_asked_for_only_if_it_is_later_though_sums_are_rounded() -> None:
     """At 1,161.12 s a start is planned for 553.27 + 765.47 s, which is 157.62 s later and rounded up."""
     speeds = (1.0, 1.0, 1 / 6.1, 1 / 151.52)

@@ -523,8 +523,9 @@ class PowerSaving(Layer):
             due = start - (boots.awake_at(away, now) - now)
             if due <= now:
                 wanted |= hosts
-            else:
-                next_due = min(next_due, due)
+            elif asleep := away & ~states.rising:
+                # Hosts that switch will not be awake any later if they are looked at later.
+                next_due = min(next_due, max(due, start - boots.seconds_up(asleep)))
         asleep = self._affordable(ledger, wanted & states.asleep & ~ledger.unavailable)
         if asleep:
             ledger.wake(asleep)

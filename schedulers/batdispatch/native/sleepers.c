@@ -175,11 +175,22 @@ void arrive(State *state)
 
 /* ---------------------------------------------------------------- jobs that wait for their hosts */
 
+/* Return how long the slowest of some hosts takes to wake up, s. */
+static double seconds_up(const Sleepers *s, const uint64_t *hosts)
+{
+    double up = 0.0;
+    for (int64_t kind = 0; kind < s->sorts; kind++)
+        for (int64_t index = 0; index < s->words; index++)
+            if (hosts[index] & s->members[kind * s->words + index])
+                up = latest(up, s->seconds[kind * WAYS + UP]);
+    return up;
+}
+
 /* Return when hosts can be awake, s. */
 static double awake_at(const State *state, const uint64_t *hosts, uint64_t *some)
 {
     const Sleepers *s = state->sleepers;
-    double found = state->now, up = 0.0;
+    double found = state->now;
     for (int64_t index = 0; index < s->active; index++) {
         int64_t number = s->active_switch[index], turn = s->turn[number];
         read_switch(s, number, some);
@@ -188,11 +199,9 @@ static double awake_at(const State *state, const uint64_t *hosts, uint64_t *some
             found = latest(found, latest(s->expected[number], state->now)
                                       + (turn % WAYS == DOWN ? s->seconds[turn + UP - DOWN] : 0.0));
     }
-    for (int64_t kind = 0; kind < s->sorts; kind++)
-        for (int64_t index = 0; index < s->words; index++)
-            if (hosts[index] & s->asleep[index] & s->members[kind * s->words + index])
-                up = latest(up, s->seconds[kind * WAYS + UP]);
-    return latest(found, state->now + up);
+    copy(hosts, some, s->words);
+    meet(some, s->asleep, s->words);
+    return latest(found, state->now + seconds_up(s, some));
 }
 
 bool boot(State *state, int64_t job)
@@ -286,10 +295,11 @@ void want(State *state, double start, const uint64_t *hosts)
     for (int64_t index = 0; index < s->words; index++)
         s->others[index] = hosts[index] & away(s, index);
     due = start - (awake_at(state, s->others, s->some) - state->now);
+    take_out(s->others, s->rising, s->words);
     if (due <= state->now)
         join(s->wanted, hosts, s->words);
-    else
-        s->due = fmin(s->due, due);
+    else if (has_some(s->others, s->words))
+        s->due = fmin(s->due, latest(due, start - seconds_up(s, s->others)));
 }
 
 /* Note which hosts are idle now. */

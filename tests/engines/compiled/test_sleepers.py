@@ -187,3 +187,12 @@ def test_hosts_that_cannot_sleep_or_do_so_at_first_are_left_to_python() -> None:
     asleep = msgspec.structs.replace(awake, properties={**properties, "sleep_pstates": "1:2:3"}, pstate=1)
     for host, reason in ((awake, "no host can sleep"), (asleep, "hosts sleep at first, and kernels know none that do")):
         assert applies.why_never(create("powered[dispatcher=easy,sleep=idle]"), Machine([host])) == reason
+
+
+def test_runs_of_no_jobs_or_of_endless_switches_are_left_to_python() -> None:
+    properties = {"wattage_per_state": "95:190,9:9,10:10,11:11", "sleep_pstates": "1:2:3"}
+    host = msgspec.structs.replace(Machine.flat(1).hosts[0], properties=properties, speeds=(1e9, 1.0, 1.0, 1e-12))
+    assert same(Machine([host]), [], "powered[dispatcher=easy,sleep=idle,after=1]", "exact") is None
+    task = Task("j", 9, 1, 1, 1)
+    with pytest.raises(Refusal, match="hosts take so long to switch"):
+        compiled(Machine([host]), workload_of([task]), "powered[sleep=idle,after=1]", {}, "exact")

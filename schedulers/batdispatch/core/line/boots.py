@@ -40,10 +40,10 @@ class Boots:
         switching = hosts & (states.falling | states.rising)
         for mask, due in self._switches:
             if mask & switching:
-                latest = max(latest, max(due, now) + self._seconds_up(mask & switching & states.falling))
-        return max(latest, now + self._seconds_up(hosts & states.asleep))
+                latest = max(latest, max(due, now) + self.seconds_up(mask & switching & states.falling))
+        return max(latest, now + self.seconds_up(hosts & states.asleep))
 
-    def _seconds_up(self, hosts: int) -> float:
+    def seconds_up(self, hosts: int) -> float:
         """Return how long the slowest of some hosts takes to wake up, which sleep or are about to; 0 if none is."""
         known = [group.power.seconds_up(group.pstate) for group in self.states.targets(hosts)] if hosts else ()
         return max((seconds for seconds in known if not math.isnan(seconds)), default=0.0)

@@ -95,6 +95,8 @@ def schedule_of(
     Raises:
         Refusal: the kernel cannot go on.
     """
+    if sleepers is not None and not len(jobs.units):
+        raise Refusal("there are no jobs")
     simulation = _simulation_of(jobs, runs, dispatcher, demands)
     if sleepers is not None:
         simulation.let_sleep(sleepers)
