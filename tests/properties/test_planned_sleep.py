@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,8 +11,11 @@ from batdispatch.core.line import dispatcher as dispatchers
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
-from powered_machines import sleepers
+from malleable import FREE, check, checked, ended_once, malleable_tasks
+from powered_machines import HOSTS, machine_of, sleepers
 from simulating import audit, check_absences, simulate
+from stochastic import check as check_attempts
+from stochastic import stochastic_workloads
 from strategies import absences, machines, workloads
 
 NAMES = [name for name in registry.names(dispatchers.GROUP) if dispatchers.find(name).needs_energy]
@@ -53,3 +57,29 @@ def test_on_a_machine_that_states_no_watts_all_hosts_stay_awake(name: str, data:
     result = simulate(machine, tasks, name, events=data.draw(absences(machine), label="absences"))
     audit(machine, tasks, result)
     assert result.ledger.states is None
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "mode"), [(NAMES[0], 4, "async"), (NAMES[1], 1, "sync"), (NAMES[2], 2, "sync")]
+)
+def test_malleable_jobs_are_resized_above_hosts_that_sleep_as_planned(name: str, seed: int, mode: str) -> None:
+    """A job goes on where hosts have woken up sooner than was expected."""
+    rng = np.random.default_rng(seed)
+    machine = machine_of(rng)
+    tasks = malleable_tasks(rng, HOSTS, 25)
+    options = "" if name == "energy-bf" else "[monitoring_period=7,idle_time_to_sedate=2]"
+    layer = checked({"dispatcher": f"{name}{options}", "mode": mode, **FREE}, rng)
+    result = simulate(machine, tasks, layer, engine=EngineOptions(dynamic_jobs=True, energy="exact"))
+    assert check(machine, tasks, result, overheads=mode == "async") > 10
+    ended_once(layer, tasks, result)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(quick, max_examples=5)
+@given(data=st.data())
+def test_no_attempt_is_lost_above_hosts_that_sleep_as_planned(name: str, data: st.DataObject) -> None:
+    machine = data.draw(sleepers(), label="machine")
+    tasks = data.draw(stochastic_workloads(machine), label="tasks")
+    engine = EngineOptions(dynamic_jobs=True, energy="exact")
+    result = simulate(machine, tasks, f"attempts[dispatcher={name}]", engine=engine)
+    check_attempts(machine, tasks, result)

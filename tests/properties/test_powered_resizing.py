@@ -18,11 +18,11 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
 from batdispatch.layers.power_saving import PowerSaving
 from malleable import FREE, Checked, check, checked, ended_once, malleable_tasks
-from power_integrator import KINDS, check_cap, idle_and_full, levels
+from power_integrator import check_cap, idle_and_full
+from powered_machines import HOSTS, machine_of
 from simulating import Result, Task, simulate
 from stochastic import attempts_of
 
-HOSTS = 16
 ENGINE = EngineOptions(dynamic_jobs=True, energy="exact")
 SLEEPS = ["sleep=idle,after=0", "sleep=idle,after=7,keep=3", "sleep=quiet,after=2", "sleep=idle,after=1,ahead=false"]
 
@@ -36,20 +36,6 @@ class Powered(PowerSaving):
 
     def make_inner(self, seed: int) -> Dispatcher:
         return self._inside
-
-
-def machine_of(rng: np.random.Generator, *, shared: bool = False) -> Machine:
-    """Hosts that burn and switch in several ways; the first ones can sleep."""
-    hosts = []
-    for host in Machine.flat(HOSTS).hosts:
-        watts, sleeps = KINDS[0] if host.id < 2 else KINDS[int(rng.integers(3))]
-        speeds = (1e9, 1.0, 1 / float(rng.choice([0.25, 4.0])), 1 / float(rng.choice([0.5, 16.0])))
-        properties = {"wattage_per_state": watts, **({"sleep_pstates": sleeps} if sleeps else {})}
-        properties |= {"capacity": "core=3"} if shared else {}
-        hosts.append(
-            msgspec.structs.replace(host, properties=properties, speed=1e9, speeds=speeds[: len(levels(watts))])
-        )
-    return Machine(hosts)
 
 
 def options_of(text: str) -> dict[str, str]:

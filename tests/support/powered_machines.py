@@ -1,10 +1,14 @@
 """Machines whose hosts burn power and sleep, at random."""
 
 import msgspec
+import numpy as np
 from hypothesis import strategies as st
 
 from batdispatch.core.machine.machine import Machine
+from power_integrator import KINDS, levels
 from strategies import machines
+
+HOSTS = 16
 
 
 @st.composite
@@ -26,5 +30,19 @@ def sleepers(draw: st.DrawFn) -> Machine:
                 speeds=(1e9, 1.0, 1 / down, 1 / up),
                 pstate=draw(st.sampled_from([0, 0, 1])) if sleeps else 0,
             )
+        )
+    return Machine(hosts)
+
+
+def machine_of(rng: np.random.Generator, *, shared: bool = False) -> Machine:
+    """Hosts that burn and switch in several ways; the first ones can sleep."""
+    hosts = []
+    for host in Machine.flat(HOSTS).hosts:
+        watts, sleeps = KINDS[0] if host.id < 2 else KINDS[int(rng.integers(3))]
+        speeds = (1e9, 1.0, 1 / float(rng.choice([0.25, 4.0])), 1 / float(rng.choice([0.5, 16.0])))
+        properties = {"wattage_per_state": watts, **({"sleep_pstates": sleeps} if sleeps else {})}
+        properties |= {"capacity": "core=3"} if shared else {}
+        hosts.append(
+            msgspec.structs.replace(host, properties=properties, speed=1e9, speeds=speeds[: len(levels(watts))])
         )
     return Machine(hosts)

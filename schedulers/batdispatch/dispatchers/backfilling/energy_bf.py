@@ -6,6 +6,7 @@ import math
 from typing import ClassVar
 
 from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.events import Event, RequestedCall, ResourceStateChanged
 from batdispatch.core.line.ledger import Ledger
@@ -69,6 +70,11 @@ class EnergyBf(Conservative):
     def idle_until(self, ledger: Ledger) -> float:
         # A call lets it look at its hosts.
         return -math.inf
+
+    def give_way(self, ledger: Ledger, job: Job, place: Place) -> None:
+        # Hosts may have woken up since the last decision, sooner than was expected.
+        self.plan.away = self.times.away()
+        super().give_way(ledger, job, place)
 
     def _put(self, ledger: Ledger, job: Job) -> bool:
         started = super()._put(ledger, job)
