@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from itertools import starmap
+from itertools import compress, starmap
 from pathlib import Path
 from typing import Any
 
@@ -89,11 +89,12 @@ def assemble(
     Raises:
         InputError: the log is wrong, or no job is left.
     """
-    seen: set[str] = set()
+    names: list[str] = []
     refusal = None if machine is None else _refusals(machine)
 
     def sifted(jobs: LogColumns, sieve: Sieve) -> LogColumns:
-        _check(jobs, sieve, seen, source)
+        names.extend(compress(jobs.ids, sieve.kept))
+        _check_times(jobs, sieve, source)
         _select(jobs, selection, sieve, source)
         _repair_runtimes(jobs, options, sieve)
         if machine is not None and refusal is not None:
@@ -102,7 +103,8 @@ def assemble(
         return jobs.sifted(sieve)
 
     jobs = LogColumns.joined(starmap(sifted, blocks(found, report)))
-    seen.clear()
+    _check_names(names, source)
+    names.clear()
     if selection.dated and not info.dated:
         raise InputError("this log's clock has no dates, expected seconds or 30d, 2w, ...", source="option --select")
     _put_in_order(jobs, selection.first, report)
@@ -129,12 +131,17 @@ def assemble(
     return LogWorkload(path=source, name=stem(source), nb_res=nb_res, about=about, jobs=jobs, profiles=profiles)
 
 
-def _check(jobs: LogColumns, sieve: Sieve, seen: set[str], source: Path) -> None:
-    """Refuse jobs that are there twice, and times that no log has."""
-    for row in np.flatnonzero(sieve.kept).tolist():
-        if jobs.ids[row] in seen:
-            raise InputError("there are two jobs of this id", source=str(source), place=f"job {jobs.ids[row]}")
-        seen.add(jobs.ids[row])
+def _check_names(names: list[str], source: Path) -> None:
+    """Refuse jobs that are there twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError("there are two jobs of this id", source=str(source), place=f"job {name}")
+        seen.add(name)
+
+
+def _check_times(jobs: LogColumns, sieve: Sieve, source: Path) -> None:
+    """Refuse times that no log has."""
     there = np.isfinite(jobs.submission) & (jobs.runtime < LONGEST) & (np.abs(jobs.submission) < LONGEST)
     for row in np.flatnonzero(sieve.kept & ~there).tolist():
         raise InputError("its times are beyond a thousand years", source=str(source), place=f"job {jobs.ids[row]}")
