@@ -81,12 +81,17 @@ def exchanged(
     ]
 
 
+# Batsim 5 calls at whole milliseconds.
+@pytest.mark.parametrize(
+    "dispatcher",
+    [SLEEPY, "energy-bf[most_sleep=100]", "energy-bf-subpart-sleeper[monitoring_period=60,most_sleep=100]"],
+)
 @pytest.mark.parametrize("version", ["4", "5"])
 def test_behind_a_socket_hosts_sleep_as_in_process(
-    version: str, site: Callable[..., tuple[Path, Path]], decide: Callable[..., Any], tmp_path: Path
+    version: str, dispatcher: str, site: Callable[..., tuple[Path, Path]], decide: Callable[..., Any], tmp_path: Path
 ) -> None:
     inputs = site("batsim-homogeneous", {"type": "delay", "delay": 1})
-    switched = exchanged(version, SLEEPY, inputs, decide, tmp_path)
+    switched = exchanged(version, dispatcher, inputs, decide, tmp_path)
     assert len(switched) > 4
     assert set(switched) == ({True} if version == "5" else {False})
 
