@@ -40,6 +40,8 @@ KINDS = {
     "int8_t *": np.int8,
     # Pairs of a double and an int64_t.
     "Expectation *": np.float64,
+    # Of two doubles.
+    "Hope *": np.float64,
     # Of two int64_t.
     "Run *": np.int64,
     "Roomy *": np.int64,

@@ -6,8 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "candidates.h"
 #include "export.h"
-#include "plan.h"
+#include "gains.h"
+#include "plan_search.h"
 #include "queue_tree.h"
 #include "rounding.h"
 #include "running_jobs.h"
@@ -26,14 +28,14 @@ static void forget(Plan *plan, int64_t job)
 }
 
 /* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */
-static bool advance_plan(State *state, Plan *plan)
+static bool advance_plan(State *state, Plan *plan, double slack)
 {
     if (!begin_moment(state))
         return false;
     for (int64_t job = end_next(state); job != UNKNOWN; job = end_next(state)) {
         join(plan->now_free, job_set(plan, job), used_words(plan));
         shift(plan, job_set(plan, job), state->units[job], state->now, plan->end[job], true);
-        note_return(plan, state->now, plan->end[job]);
+        offer(state, plan, job_set(plan, job), state->now, plan->end[job], slack);
         forget(plan, job);
     }
     end_moment(state);
@@ -47,70 +49,89 @@ static double least_seconds(double booked, double slack)
     return booked > 2 * slack ? booked - slack : booked;
 }
 
-/* Return the first step at which a planned job might be planned otherwise now; NO_STEP only if it surely cannot be.
- *
- * With a reservation that was the best, only what was given back since can make another one better: the start, where it
- * lies before the job's end; the hosts, where it overlaps the reservation. */
-static int64_t chance_to_gain(State *state, Plan *plan, int64_t job, double slack)
+/* Give back what is kept for a waiting job; it is known still what that is. */
+static void give_back(State *state, Plan *plan, int64_t job)
 {
-    double start = plan->start[job], end = plan->end[job];
-    bool before = false;
-    if (start <= state->now || plan->known_round[job] != plan->round)
-        return 0;
-    for (int64_t index = plan->known[job]; index < plan->returns; index++) {
-        if (plan->back_start[index] >= end)
-            continue;
-        if (plan->back_end[index] > start)
-            return 0;
-        before = true;
-    }
-    double least = least_seconds(state->booked[job], slack);
-    int64_t step = before ? first_chance(plan, job, state->units[job], least, state->now) : NO_STEP;
-    if (step == NO_STEP)
-        plan->known[job] = plan->returns;
-    return step;
+    shift(plan, job_set(plan, job), state->units[job], plan->start[job], plan->end[job], true);
+    drop_planned(plan, job);
 }
 
-/* Keep what is in `common` for a job from `start` to `end`, in place of what was kept for it, if anything. */
-static void keep(State *state, Plan *plan, int64_t job, double start, double end)
+/* Keep what is in `common` for a job from `start` to `end`, in place of what was kept for it and given back, if anything. */
+static void keep(State *state, Plan *plan, int64_t job, double start, double end, double slack)
 {
-    double old_start = plan->start[job], back = old_start;
+    double old_start = plan->start[job], old_end = plan->end[job], back = old_start;
     int64_t used = used_words(plan);
-    if (isnan(old_start)) {
+    bool was_planned = !isnan(old_start);
+    if (!was_planned)
         plan->kept_row[job] = plan->spare_kept_rows[--plan->spare_kept];
-    } else {
-        if (start <= old_start && same_sets(plan->common, job_set(plan, job), used))
-            back = end > old_start ? end : old_start;
-        note_return(plan, back, plan->end[job]);
-    }
+    else if (start <= old_start && same_sets(plan->common, job_set(plan, job), used))
+        back = end > old_start ? end : old_start;
+    copy(job_set(plan, job), plan->returned, used);
     copy(plan->common, job_set(plan, job), used);
     plan->start[job] = start, plan->end[job] = end;
     shift(plan, job_set(plan, job), state->units[job], start, end, false);
-    plan->known[job] = plan->returns, plan->known_round[job] = plan->round;
+    enter_planned(state, plan, job);
+    if (was_planned)
+        offer(state, plan, plan->returned, back, old_end, slack);
 }
 
-/* Reserve a job's earliest start, no sooner than at a step, in place of what is kept for it; nothing, if there is none.
- * Return false where its place is too short for it. */
-static bool plan_job(State *state, Plan *plan, int64_t job, int64_t from, double slack)
+/* Let a job whose hosts were given back start on the lowest hosts of `common`. Return false where its place is too short
+ * for it. */
+static bool move_to(State *state, Plan *plan, int64_t job, double start, double slack)
 {
-    double old_start = plan->start[job], old_end = plan->end[job], booked = state->booked[job];
-    bool is_planned = !isnan(old_start);
-    if (is_planned)
-        shift(plan, job_set(plan, job), state->units[job], old_start, old_end, true);
-    double least = least_seconds(booked, slack);
-    double start = earliest(plan, from, state->units[job], least, state->now), end = round_six(start + booked);
-    if (isnan(start)) {
-        if (is_planned) {
-            note_return(plan, old_start, old_end);
-            forget(plan, job);
-        }
-        return true;
-    }
+    double booked = state->booked[job], least = least_seconds(booked, slack), end = round_six(start + booked);
     leave_lowest(plan, state->units[job]);
     if (least != booked && free_until(plan, plan->common, round_six(start + least), end) < end)
         return false;
-    keep(state, plan, job, start, end);
+    keep(state, plan, job, start, end, slack);
     return true;
+}
+
+/* Reserve a job's earliest start in place of what is kept for it; nothing, if there is none. Return false where its place
+ * is too short for it. */
+static bool plan_anew(State *state, Plan *plan, int64_t job, double slack)
+{
+    bool is_planned = !isnan(plan->start[job]);
+    if (is_planned)
+        give_back(state, plan, job);
+    Search search = search_all(plan, state->units[job], least_seconds(state->booked[job], slack), state->now);
+    double start = earliest(plan, &search);
+    if (!isnan(start))
+        return move_to(state, plan, job, start, slack);
+    if (is_planned) {
+        offer(state, plan, job_set(plan, job), plan->start[job], plan->end[job], slack);
+        forget(plan, job);
+    }
+    return true;
+}
+
+/* Return whether a job may start on lower hosts at the same time; `common`: on these. */
+static bool has_lower(State *state, Plan *plan, int64_t job, double seconds)
+{
+    if (!has_others(plan, job, seconds))
+        return false;
+    join(plan->common, job_set(plan, job), used_words(plan));
+    leave_lowest(plan, state->units[job]);
+    return !same_sets(plan->common, job_set(plan, job), used_words(plan));
+}
+
+/* Let a job start earlier, or on lower hosts, if its hopes come true. Return false where its place is too short for it. */
+static bool improve(State *state, Plan *plan, int64_t job, double slack)
+{
+    double start = NAN, until = 0.0, seconds = least_seconds(state->booked[job], slack);
+    for (int64_t index = 0; index < plan->hopes_of[job] && isnan(start); index++) {
+        Hope hope = plan->hopes[job * plan->most_hopes + index];
+        Search search = search_before(plan, job, state->units[job], seconds, state->now, hope);
+        start = earliest(plan, &search);
+        until = hope.until > until ? hope.until : until;
+    }
+    if (isnan(start)) {
+        if (until <= plan->start[job] || !has_lower(state, plan, job, seconds))
+            return true;
+        start = plan->start[job];
+    }
+    give_back(state, plan, job);
+    return move_to(state, plan, job, start, slack);
 }
 
 static int compare_planned(const void *one, const void *other)
@@ -130,7 +151,7 @@ static int64_t next_planned(const State *state, const Plan *plan, int64_t place)
     return job;
 }
 
-/* Let the waiting jobs keep their hosts, and start later where these are not free in time. */
+/* Let the waiting jobs keep their hosts, and start later where these are not free in time; each may gain by that. */
 static void keep_planned(State *state, Plan *plan)
 {
     Planned *planned = state->sleepers->planned;
@@ -139,16 +160,20 @@ static void keep_planned(State *state, Plan *plan)
          job = next_planned(state, plan, state->place[job] + 1))
         planned[count++] = (Planned){plan->start[job], state->sleepers->placed[job], job};
     qsort(planned, count, sizeof *planned, compare_planned);
+    plan->planned = 0;
     for (size_t index = 0; index < count; index++) {
         int64_t job = planned[index].job;
         double start = plan->start[job], seconds = plan->end[job] - start;
         start = earliest_there(plan, job_set(plan, job), seconds, start > state->now ? start : state->now);
         if (isnan(start)) {
             forget(plan, job);
+            enter_candidate(state, plan, job);
             continue;
         }
         plan->start[job] = start, plan->end[job] = round_six(start + seconds);
         shift(plan, job_set(plan, job), state->units[job], start, plan->end[job], false);
+        enter_planned(state, plan, job);
+        enter_hope(state, plan, job, (Hope){-INFINITY, INFINITY});
     }
 }
 
@@ -183,6 +208,7 @@ static void start_planned(State *state, Plan *plan, int64_t job)
     take_out(plan->now_free, mask, used_words(plan));
     state->runs = write_runs(plan, mask, state->first, state->last, begin);
     state->hosts_at[job] = begin, state->hosts_runs[job] = (int32_t)(state->runs - begin);
+    drop_planned(plan, job);
     leave_queue(state, job);
     if (!boot(state, job))
         enter_running(state, job);
@@ -190,13 +216,18 @@ static void start_planned(State *state, Plan *plan, int64_t job)
         delay(state, plan, job);
 }
 
-/* Reserve a waiting job's earliest start, and start it if that is now and its hosts are free; return false where its
- * place is too short for it. */
+/* Reserve a job's earliest start if it is a candidate, and start it if that is now and its hosts are free; return false
+ * where its place is too short for it. */
 static bool put(State *state, Plan *plan, int64_t job, double slack)
 {
-    int64_t from = isnan(plan->start[job]) ? 0 : chance_to_gain(state, plan, job, slack);
-    if (from != NO_STEP && !plan_job(state, plan, job, from, slack))
-        return false;
+    if (has(plan->candidates, state->place[job])) {
+        bool is_settled = plan->start[job] > state->now;
+        if (!(is_settled ? improve : plan_anew)(state, plan, job, slack))
+            return false;
+        /* Without a place, the job goes on looking for one. */
+        if (!isnan(plan->start[job]))
+            drop_candidate(state, plan, job);
+    }
     if (state->sleepers)
         state->sleepers->placed[job] = state->sleepers->placings++;
     /* A job that is expected to end just now may still hold its hosts. */
@@ -208,18 +239,36 @@ static bool put(State *state, Plan *plan, int64_t job, double slack)
     return true;
 }
 
-/* Plan the new jobs; if hosts were freed, give each waiting job in turn its earliest start. Return false where a place is
+/* Let the new jobs be candidates, and, if hosts were freed, those that are to start by now. */
+static void enter_candidates(State *state, Plan *plan, bool freed)
+{
+    for (int64_t job = state->decided; job < state->submissions; job++)
+        if (state->units[job] <= state->size)
+            enter_candidate(state, plan, job);
+    for (int64_t at = 0; freed && at < plan->planned && plan->planned_start[at] <= state->now; at++)
+        enter_candidate(state, plan, plan->planned_job[at]);
+}
+
+/* Return the first job at or behind a place in the queue that is to be looked at, or UNKNOWN. */
+static int64_t next_job(const State *state, const Plan *plan, int64_t place)
+{
+    /* Where hosts sleep, it matters when each job was looked at last. */
+    return state->sleepers ? first_from(state, place, NOBODY - 1, 0, 0.0) : next_candidate(state, plan, place);
+}
+
+/* Plan the new jobs; if hosts were freed, give each candidate in turn its earliest start. Return false where a place is
  * too short for its job. */
 static bool decide(State *state, Plan *plan, double slack)
 {
     bool freed = state->freed;
     forget_past(plan, state->now);
     state->freed = 0;
-    for (int64_t job = first_waiting(state); job != UNKNOWN;) {
+    enter_candidates(state, plan, freed);
+    for (int64_t job = next_job(state, plan, 0); job != UNKNOWN;) {
         int64_t following = state->place[job] + 1;
         if ((freed || job >= state->decided) && !put(state, plan, job, slack))
             return false;
-        job = first_from(state, following, NOBODY - 1, 0, 0.0);
+        job = next_job(state, plan, following);
     }
     state->decided = state->submissions;
     return true;
@@ -244,7 +293,7 @@ static void switch_hosts(State *state, const Plan *plan)
 int64_t run_conservative(State *state, Plan *plan, double slack, int64_t moments)
 {
     for (; moments > 0; moments--) {
-        if (!state->decides && !advance_plan(state, plan))
+        if (!state->decides && !advance_plan(state, plan, slack))
             return ALL_OVER;
         if (state->runs + state->size > state->room || !has_room_for(plan, state->waiting + holding(state)))
             return FULL;

@@ -53,6 +53,15 @@ static inline void meet(uint64_t *target, const uint64_t *other, int64_t words)
         target[index] &= other[index];
 }
 
+/* As `meet`, and return whether any number is left. */
+static inline bool meet_any(uint64_t *target, const uint64_t *other, int64_t words)
+{
+    uint64_t any = 0;
+    for (int64_t index = 0; index < words; index++)
+        any |= target[index] &= other[index];
+    return any != 0;
+}
+
 /* Add the numbers of another set. */
 static inline void join(uint64_t *target, const uint64_t *other, int64_t words)
 {
@@ -82,6 +91,15 @@ static inline bool within(const uint64_t *inner, const uint64_t *outer, int64_t 
         if (inner[index] & ~outer[index])
             return false;
     return true;
+}
+
+/* Return whether two sets have a number in common. */
+static inline bool touch(const uint64_t *one, const uint64_t *other, int64_t words)
+{
+    for (int64_t index = 0; index < words; index++)
+        if (one[index] & other[index])
+            return true;
+    return false;
 }
 
 /* Leave in a set only so many of its lowest numbers; it has as many. */

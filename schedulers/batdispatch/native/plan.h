@@ -10,8 +10,14 @@
 
 #include "masks.h"
 
-/* No step. */
-enum { NO_STEP = -1 };
+/* Seconds by which times differ that are not the same after rounding. */
+#define SURELY 1e-5
+
+/* A job may start from a time on, and before another one. */
+typedef struct {
+    double from;
+    double until;
+} Hope;
 
 typedef struct {
     /* Number of hosts; whether each is a block of its own, from the first on; the blocks, and room for them. */
@@ -42,45 +48,72 @@ typedef struct {
     int32_t *kept_row;
     uint64_t *kept;
     int32_t *spare_kept_rows;
-    /* From when to when something was given back, and how often all that was forgotten. */
-    int64_t returns;
-    int64_t most_returns;
-    int64_t round;
-    double *back_start;
-    double *back_end;
-    /* By rank: returns that the job is known to withstand, and in which round. */
-    int64_t *known;
-    int64_t *known_round;
-    /* What is free now; for a search: what is free all along. */
+    /* The waiting jobs that have a reservation, in the order of their starts: the start, the job, how many hosts it needs,
+     * and for how many whole seconds. */
+    int64_t planned;
+    double *planned_start;
+    int32_t *planned_job;
+    int32_t *planned_units;
+    int32_t *planned_seconds;
+    /* By place in the queue: whether the job is a candidate; by word of these, whether one is. By rank: how many hopes a
+     * candidate has, and these, in the order of their begins; there is room for `most_hopes` each. */
+    uint64_t *candidates;
+    uint64_t *candidate_words;
+    int64_t most_hopes;
+    int32_t *hopes_of;
+    Hope *hopes;
+    /* What is free now; for a search, what is free all along; and sets to work with: what is free to a job in a step, what
+     * it gave back, and what is left of a set. */
     uint64_t *now_free;
     uint64_t *common;
+    uint64_t *step_free;
+    uint64_t *returned;
+    uint64_t *live;
 } Plan;
 
-/* Return the set of a step, or what is kept for a job. */
-uint64_t *step_set(const Plan *plan, int64_t step);
-uint64_t *job_set(const Plan *plan, int64_t job);
+/* Return how many of so many times, which ascend, are before a time. */
+static inline int64_t count_before(const double *times, int64_t count, double time)
+{
+    int64_t low = 0;
+    /* Without a branch: which half it is cannot be guessed. */
+    for (; count > 1; count -= count / 2)
+        low += times[low + count / 2 - 1] < time ? count / 2 : 0;
+    return low + (count == 1 && times[low] < time);
+}
+
 /* Return how many words of each set are in use. */
-int64_t used_words(const Plan *plan);
+static inline int64_t used_words(const Plan *plan)
+{
+    return (plan->blocks + WORD - 1) / WORD;
+}
+
+/* Return the set of a step, or what is kept for a job. */
+static inline uint64_t *step_set(const Plan *plan, int64_t step)
+{
+    return plan->rows + plan->row[step] * plan->words;
+}
+
+static inline uint64_t *job_set(const Plan *plan, int64_t job)
+{
+    return plan->kept + plan->kept_row[job] * plan->words;
+}
+
 /* Return whether there is room for the reservations of so many jobs, and for the blocks that they may cut. */
 bool has_room_for(const Plan *plan, int64_t jobs);
+/* Return the first step that begins at a time or later, and the step during which a time is. */
+int64_t first_at(const Plan *plan, double time);
+int64_t step_of(const Plan *plan, double time);
 /* Forget what lies before `now`. */
 void forget_past(Plan *plan, double now);
 /* Give hosts back, or take them, from `start` to `end`. */
 void shift(Plan *plan, const uint64_t *mask, int64_t units, double start, double end, bool give);
-/* Note that something is free from `start` to `end` that was not. */
-void note_return(Plan *plan, double start, double end);
-/* Return the earliest start from `now` on of a job of so many units, nan for none; `common`: what is free. No step before
- * `from` is looked at. */
-double earliest(Plan *plan, int64_t from, int64_t units, double seconds, double now);
 /* Leave in `common` only so many of its lowest hosts; it has as many. A block may be cut for that. */
 void leave_lowest(Plan *plan, int64_t units);
-/* Return the first step at which a job may start before its reservation, by numbers of hosts alone, or NO_STEP. */
-int64_t first_chance(const Plan *plan, int64_t job, int64_t units, double seconds, double now);
 /* Return until when hosts stay free from `start` on, at most `end`. */
 double free_until(const Plan *plan, const uint64_t *mask, double start, double end);
 /* Return the earliest start from `after` on at which all of a set is free for so many seconds, nan for none. */
 double earliest_there(const Plan *plan, const uint64_t *mask, double seconds, double after);
-/* Let all hosts be free from `now` on, and forget what was given back. */
+/* Let all hosts be free from `now` on. */
 void renew(Plan *plan, double now);
 /* Add the hosts of a set of blocks to a set of hosts. */
 void enter_hosts(const Plan *plan, const uint64_t *mask, uint64_t *hosts);

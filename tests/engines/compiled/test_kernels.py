@@ -242,6 +242,35 @@ def test_a_plan_whose_blocks_of_hosts_are_joined_again_and_again(data: st.DataOb
     target(float(len(joins)), label="joins")
 
 
+def overload(seed: int, hosts: int) -> list[Task]:
+    """Return jobs of many widths and lengths; they come in half the time that the machine needs for them."""
+    rng = np.random.default_rng(seed)
+    count, longest, pace = 120, float(rng.choice([8, 60, 1000])), float(rng.choice([1, 1, 10, 0.25]))
+    units = np.exp2(rng.uniform(0, np.log2(hosts * rng.choice([0.3, 0.6, 1])), count)).astype(int)
+    runtime = np.ceil(np.exp(rng.uniform(0, np.log(longest), count)))
+    walltime = runtime * rng.choice([1, 1, 1.5, 2, 5], count)
+    come = np.floor(np.cumsum(rng.exponential((units * runtime).sum() / (2 * hosts * count), count)))
+    jobs = zip(come.tolist(), units.tolist(), runtime.tolist(), np.ceil(walltime).tolist(), strict=True)
+    return [
+        Task(f"j{index}", at * pace, max(wide, 1), lasts * pace, limit * pace)
+        for index, (at, wide, lasts, limit) in enumerate(jobs)
+    ]
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+@settings(max_examples=10)
+@given(seed=st.integers(0, 2**32 - 1), hosts=st.sampled_from([5, 16, 65, 200]), ordering=st.sampled_from(STATIC))
+def test_long_queues_of_an_overloaded_machine(blocks: bool, seed: int, hosts: int, ordering: str) -> None:
+    """Most decisions of conservative move reservations, and most jobs have several hopes to move."""
+    from batdispatch.engines.compiled import simulate
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulate, "room_for_plan", lambda: 2)
+        if blocks:
+            patch.setattr(simulate.plan, "FEW_HOSTS", 1)
+        same(Machine.flat(hosts), overload(seed, hosts), "conservative", {"ordering": ordering})
+
+
 def test_a_plan_on_a_wide_machine_joins_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     from batdispatch.engines.compiled import simulate
 

@@ -15,10 +15,10 @@ from batdispatch.native.record import Record, fields_of
 
 #: Sets of blocks of hosts, uint64 [set, word].
 Masks = NDArray[np.uint64]
+#: Spans of time in which a job may gain that are told apart.
+MOST_HOPES = 4
 #: Bits of a word.
 WORD = 64
-#: Most returns that are remembered; looking anew for a place then costs no more than going through them.
-MOST_RETURNS = 500
 #: On a machine of no more hosts, each one is a block for good: bits are counted faster than the hosts of blocks.
 FEW_HOSTS = 4096
 #: So many times the blocks that cannot be joined there is room for: sets grow by that, and joining is due so often.
@@ -34,9 +34,11 @@ class Plan(Record):
         **dict.fromkeys(("words", "steps", "most_steps", "spare_rows", "most_kept", "spare_kept"), int),
         **{"times": np.float64, "row": np.int32, "free": np.int32, "rows": np.uint64, "spare": np.int32},
         **{"start": np.float64, "end": np.float64, "kept_row": np.int32, "kept": np.uint64},
-        **{"spare_kept_rows": np.int32, "returns": int, "most_returns": int, "round": int},
-        **{"back_start": np.float64, "back_end": np.float64, "known": np.int64, "known_round": np.int64},
-        **{"now_free": np.uint64, "common": np.uint64},
+        **{"spare_kept_rows": np.int32, "planned": int, "planned_start": np.float64},
+        **dict.fromkeys(("planned_job", "planned_units", "planned_seconds"), np.int32),
+        **dict.fromkeys(("candidates", "candidate_words"), np.uint64),
+        **{"most_hopes": int, "hopes_of": np.int32, "hopes": np.float64},
+        **dict.fromkeys(("now_free", "common", "step_free", "returned", "live"), np.uint64),
     }
     _fields_ = fields_of(kinds)
 
@@ -51,7 +53,7 @@ def empty(jobs: int, runs: Ints, steps: int, kept: int) -> Plan:
         kept: jobs that may wait or run at a time.
     """
     first, size = runs[:, 0], runs[:, 1] - runs[:, 0] + 1
-    plan = Plan(hosts=int(size.sum()), steps=1, most_returns=MOST_RETURNS)
+    plan = Plan(hosts=int(size.sum()), steps=1, most_hopes=MOST_HOPES)
     if plan.hosts <= FEW_HOSTS:
         first = np.concatenate([np.arange(begin, end + 1) for begin, end in runs.tolist()])
         size = np.ones_like(first)
@@ -67,12 +69,14 @@ def empty(jobs: int, runs: Ints, steps: int, kept: int) -> Plan:
         kept_row=np.full(jobs, -1, dtype=np.int32),
         kept=np.zeros((0, plan.words), dtype=np.uint64),
         spare_kept_rows=np.zeros(0, dtype=np.int32),
-        back_start=np.zeros(MOST_RETURNS),
-        back_end=np.zeros(MOST_RETURNS),
-        known=np.zeros(jobs, dtype=np.int64),
-        known_round=np.full(jobs, -1, dtype=np.int64),
+        planned_start=np.zeros(0),
+        **{name: np.zeros(0, dtype=np.int32) for name in ("planned_job", "planned_units", "planned_seconds")},
+        candidates=np.zeros(jobs // WORD + 1, dtype=np.uint64),
+        candidate_words=np.zeros(jobs // WORD**2 + 1, dtype=np.uint64),
+        hopes_of=np.zeros(jobs, dtype=np.int32),
+        hopes=np.zeros((jobs, MOST_HOPES, 2)),
     )
-    plan.hold(now_free=plan.arrays["rows"][0].copy(), common=np.zeros(plan.words, dtype=np.uint64))
+    _hold_single_sets(plan, plan.arrays["rows"][0].copy())
     plan.most_steps = 1
     make_room(plan, steps, kept)
     return plan
@@ -107,7 +111,8 @@ def make_room(plan: Plan, steps: int, kept: int) -> None:
     plan.spare_rows = _more_rows(plan, "spare", plan.spare_rows, plan.most_steps, steps)
     plan.spare_kept = _more_rows(plan, "spare_kept_rows", plan.spare_kept, plan.most_kept, kept)
     plan.hold(**{name: _longer(plan.arrays[name], steps) for name in ("times", "row", "free", "rows")})
-    plan.hold(kept=_longer(plan.arrays["kept"], kept))
+    planned = ("planned_start", "planned_job", "planned_units", "planned_seconds")
+    plan.hold(**{name: _longer(plan.arrays[name], kept) for name in ("kept", *planned)})
     plan.most_steps, plan.most_kept = steps, kept
 
 
@@ -151,4 +156,10 @@ def _hold_sets(plan: Plan, rows: Ints, kept: NDArray[np.bool_], sets: list[Masks
         fresh = np.zeros((length, plan.words), dtype=np.uint64)
         fresh[where] = those
         plan.hold(**{name: fresh})
-    plan.hold(now_free=sets[2][0].copy(), common=np.zeros(plan.words, dtype=np.uint64))
+    _hold_single_sets(plan, sets[2][0].copy())
+
+
+def _hold_single_sets(plan: Plan, now_free: Masks) -> None:
+    """Let the plan know which hosts are free now, and have sets to work with."""
+    work = ("common", "step_free", "returned", "live")
+    plan.hold(now_free=now_free, **{name: np.zeros(plan.words, dtype=np.uint64) for name in work})
