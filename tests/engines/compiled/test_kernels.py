@@ -271,6 +271,14 @@ def test_long_queues_of_an_overloaded_machine(blocks: bool, seed: int, hosts: in
         same(Machine.flat(hosts), overload(seed, hosts), "conservative", {"ordering": ordering})
 
 
+def test_a_gap_that_is_shorter_than_a_job_by_less_than_the_tolerance_is_not_overlooked() -> None:
+    # At 10 s the gap before the wide job is 7 ms shorter than the last one: Python moves the wide job, the kernel stops.
+    tasks = [Task("a", 0, 1, 10, 50), Task("b", 0, 1, 100.995, 100.995), Task("wide", 1, 2, 5, 5)]
+    workload = workload_of([*tasks, Task("last", 2, 1, 91.002, 91.002)])
+    with pytest.raises(Refusal, match="too short"):
+        compiled(Machine.flat(2), workload, "conservative", {})
+
+
 def test_a_plan_on_a_wide_machine_joins_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     from batdispatch.engines.compiled import simulate
 
