@@ -2,7 +2,7 @@
  * window of time in which it fits now, which meets the span in which hosts were given back, and in all of which one of
  * these hosts is free, or becomes the job's own. So what is known of the steps around that span tells who may gain:
  *
- * - A job that starts later and fits before its own reservation, by the number of hosts that are free (the stairs).
+ * - A job that starts later than that. It is to fit by the number of hosts that are free (the stairs).
  * - A job whose reservation begins around the span. Its window may end on its own hosts. So it is to start on as many
  *   hosts as are free there, and one that was given back is to be its own, or free for as long as it lasts.
  * - A job whose reservation overlaps the span, on lower hosts, if these are free for as long as it lasts.
@@ -18,7 +18,7 @@
 
 /* Stairs that are told apart; planned jobs that are looked at together (compilers unroll fewer, and use no wide
  * registers then). */
-enum { MOST_STAIRS = 16, MANY = 32 };
+enum { MOST_STAIRS = 6, MANY = 32 };
 
 /* For so many seconds so many hosts are free. */
 typedef struct {
@@ -183,17 +183,16 @@ WIDE static int64_t next_fitting(const Plan *plan, const Span *span, int64_t at)
     return at;
 }
 
-/* Let those hope who start later and fit. */
-static void offer_later(const State *state, Plan *plan, const Span *span)
+/* Let those hope who fit, from the `at`-th planned job on. */
+static void offer_later(const State *state, Plan *plan, const Span *span, int64_t at)
 {
-    int64_t at = planned_before(plan, span->open);
     for (; (at = next_fitting(plan, span, at)) < plan->planned; at++)
         hope_for(state, plan, plan->planned_job[at], span);
 }
 
-/* Let those hope whose reservations begin around the span, or overlap it; `most`: the most units and seconds that the
- * stairs have. */
-static void offer_around(const State *state, Plan *plan, const Span *span, const uint64_t *hosts, Stair most)
+/* Let those hope whose reservations begin around the span, or overlap it, and return how many planned jobs start by then;
+ * `most`: the most units and seconds that the stairs have. */
+static int64_t offer_around(const State *state, Plan *plan, const Span *span, const uint64_t *hosts, Stair most)
 {
     int64_t at = planned_before(plan, span->open);
     for (; at < plan->planned && plan->planned_start[at] <= span->close; at++) {
@@ -206,6 +205,7 @@ static void offer_around(const State *state, Plan *plan, const Span *span, const
         if (gains)
             hope_for(state, plan, job, span);
     }
+    return at;
 }
 
 void offer(const State *state, Plan *plan, const uint64_t *hosts, double start, double end, double slack)
@@ -221,6 +221,5 @@ void offer(const State *state, Plan *plan, const uint64_t *hosts, double start, 
     Stair most = {0, 0};
     for (int64_t index = 0; index < span.stairs; index++)
         most = both(&most, &span.stair[index]);
-    offer_later(state, plan, &span);
-    offer_around(state, plan, &span, hosts, most);
+    offer_later(state, plan, &span, offer_around(state, plan, &span, hosts, most));
 }

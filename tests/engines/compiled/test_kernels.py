@@ -271,8 +271,16 @@ def test_long_queues_of_an_overloaded_machine(blocks: bool, seed: int, hosts: in
         same(Machine.flat(hosts), overload(seed, hosts), "conservative", {"ordering": ordering})
 
 
+@pytest.mark.parametrize("units", range(1, 12))
+def test_a_job_as_wide_and_long_as_a_gap_before_a_wide_one_moves_there(units: int) -> None:
+    # Twenty hosts become free one by one; one of them does early. So u hosts stay free from 10 (u - 1) s to 200 s.
+    running = [Task(f"r{i}", 0, 1, 5 if i == 11 else 10 * i, 10 * i) for i in range(1, 21)]
+    wide, last = Task("wide", 1, 20, 10, 10), Task("last", 2, units, 7, 210 - 10 * units)
+    same(Machine.flat(20), [*running, wide, last], "conservative", {})
+
+
 def test_a_gap_that_is_shorter_than_a_job_by_less_than_the_tolerance_is_not_overlooked() -> None:
-    # At 10 s the gap before the wide job is 7 ms shorter than the last one: Python moves the wide job, the kernel stops.
+    # At 10 s the gap before the wide job is 7 ms too short for the last one: Python moves that, the kernel stops.
     tasks = [Task("a", 0, 1, 10, 50), Task("b", 0, 1, 100.995, 100.995), Task("wide", 1, 2, 5, 5)]
     workload = workload_of([*tasks, Task("last", 2, 1, 91.002, 91.002)])
     with pytest.raises(Refusal, match="too short"):
