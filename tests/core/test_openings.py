@@ -3,6 +3,7 @@
 import json
 import math
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from batdispatch.core.machine.openings import Openings
 from batdispatch.dispatchers.constraint.best_list import BestList
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Planner
+from batdispatch.parts.ordering.easy_beside import EasyBeside
 from simulating import Result, Task, reasons, simulate
 from strategies import make_job
 
@@ -49,6 +51,14 @@ def test_before_maintenance_only_what_ends_in_time_starts(dispatcher: str) -> No
     assert found["long"][0] >= 100.0
     assert found["never"][0] >= 100.0, "who states no walltime might run into it"
     assert min(found["long"][0], found["never"][0]) == 100.0, "somebody is called when it is over"
+
+
+def test_a_job_that_is_shown_again_comes_once_to_the_easy_beside_guarded() -> None:
+    tasks = [Task("first", 0.0, 2, 70.0, 80.0), Task("second", 1.0, 2, 5.0, 50.0)]
+    site = machine(window(30.0, 60.0, "n0", "n1"))
+    with patch.object(EasyBeside, "submit", autospec=True, side_effect=EasyBeside.submit) as submit:
+        assert ran(simulate(site, tasks, "easy[ordering=guarded]"))["second"] == (60.0, "0-1")
+    assert [call.args[1].name for call in submit.call_args_list] == ["w0!first", "w0!second"]
 
 
 @every

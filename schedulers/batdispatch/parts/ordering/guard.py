@@ -64,6 +64,9 @@ class Guard(Ordering):
 
     def came(self, job: Job, now: float) -> None:
         self._inner.came(job, now)
+        if job.id in self._twins:
+            # It is shown again, since reservations leave other hosts to it.
+            return
         needs = [int(amount) for amount in self.ledger.space.sums_needed(job)]
         twin = self._twins[job.id] = Twin(job.id, now, needs, job.walltime)
         self._beside.submit(twin)
