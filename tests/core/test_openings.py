@@ -61,6 +61,15 @@ def test_a_job_that_is_shown_again_comes_once_to_the_easy_beside_guarded() -> No
     assert [call.args[1].name for call in submit.call_args_list] == ["w0!first", "w0!second"]
 
 
+def test_slurms_backfill_plans_behind_a_reservation_that_keeps_a_job_back_now() -> None:
+    tasks = [Task("runs", 0.0, 1, 20.0, 20.0), *(Task(name, 0.5, 4, 5.0, 50.0) for name in ("big", "same"))]
+    tasks.append(Task("lower", 1.0, 2, 150.0, 200.0))
+    site = machine(window(30.0, 100.0, "n0", "n1"))
+    # The main loop looks at the first two of the queue alone: else it starts a job of lower priority, as Slurm's does.
+    found = ran(simulate(site, tasks, "slurm-backfill[tick=0,queue_depth=1]"))
+    assert (found["big"], found["lower"][0]) == ((100.0, "0-3"), 110.0)
+
+
 @every
 def test_after_a_reservation_that_ends_between_two_microseconds_the_next_one_calls(dispatcher: str) -> None:
     site = machine(window(2.0, 6.0000003, name="a"), window(10.0, 20.0, name="b"))

@@ -27,7 +27,7 @@ static double close_hosts(const Nodes *nodes, int64_t job, double time, uint64_t
 
 static bool is_shut(const Nodes *nodes, int64_t job)
 {
-    return nodes->openings && nodes->openings->shut[job];
+    return nodes->openings && !nodes->openings->looks_later && nodes->openings->shut[job];
 }
 
 int64_t *unfit_of(const Nodes *nodes, int64_t job)

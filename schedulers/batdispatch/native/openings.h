@@ -26,6 +26,8 @@ typedef struct {
     double called;
     /* Whether the dispatcher also sees jobs to which nothing is open now. */
     int64_t plans;
+    /* Whether a start later than now is looked at, and the sets that are asked about say what is open then. */
+    int64_t looks_later;
     /* By rank: when it was looked at last what is open to a job, when that changes next, whether anything is closed to it,
      * how often something had been given back when it did not fit, and whether the dispatcher sees it. */
     double *looked;

@@ -78,6 +78,13 @@ static double reserve_place(const State *state, Slurm *slurm, int64_t job, doubl
     return 0.0;
 }
 
+/* Ask about starts later than now from here on, or about starts now. */
+static void look_later(const Slurm *slurm, bool later)
+{
+    if (slurm->nodes && slurm->nodes->openings)
+        slurm->nodes->openings->looks_later = later;
+}
+
 /* Start a job now, or reserve hosts for it if it may have a reservation; return whether it was started. */
 static bool try_job(State *state, Slurm *slurm, int64_t job)
 {
@@ -91,7 +98,9 @@ static bool try_job(State *state, Slurm *slurm, int64_t job)
             double begin;
             slurm->tried += !is_counted;
             is_counted = true;
+            look_later(slurm, start > state->now);
             bool is_found = will_run(state, slurm, job, now_only, &begin);
+            look_later(slurm, false);
             begin = begin > start ? begin : start;
             if (is_found && begin <= state->now) {
                 double end = end_from(state, job, state->now);

@@ -87,7 +87,7 @@ class BackfillPass:
         ledger = self._ledger
         if self._preemption is not None and self._preemption.candidates(job):
             return True
-        hosts, _ = self._available(job, ledger.now, end_of(ledger.now, self._booked(job)))
+        _, hosts, _ = self._available(job, ledger.now, end_of(ledger.now, self._booked(job)))
         return ledger.space.fits(ledger.space.only(ledger.free, hosts), job)
 
     def _is_skipped(self, job: Job) -> bool:
@@ -108,13 +108,13 @@ class BackfillPass:
         length = self._booked(job)
         now_only = self._may_not_reserve(job)
         while start < math.inf:
-            hosts, later = self._available(job, start, end_of(start, length))
+            shown, hosts, later = self._available(job, start, end_of(start, length))
             found = None
             if hosts.bit_count() >= ledger.space.need(job).least:
                 if not counted:
                     counted = True
                     self._tried += 1
-                found = self._first(job, hosts, now_only=now_only)
+                found = self._first(shown, hosts, now_only=now_only)
             if found is not None:
                 begin, place, preempts = max(found[0], start), *found[1:]
                 if begin <= now and not preempts:
@@ -142,8 +142,11 @@ class BackfillPass:
             return None if found is None else (*found, True)
         return None if found is None else (*found, False)
 
-    def _available(self, job: Job, start: float, end: float) -> tuple[int, float]:
-        """Return the hosts that a job may have all the time, and when to look again (0: never)."""
+    def _available(self, job: Job, start: float, end: float) -> tuple[Job, int, float]:
+        """Return a job as it is shown at a start, the hosts that it may have until an end, and when to look again.
+
+        Times are in s; 0: to look again would be of no use.
+        """
         ledger, change = self._ledger, 0.0
         if ledger.openings is not None:
             shown, change = ledger.openings.opened(job, start)
@@ -157,7 +160,7 @@ class BackfillPass:
         if self._licences is not None and job.request.licences:
             missing = self._licences.missing_until(ledger.space.need(job).licences, start, end)
             hosts, later = (0, missing) if missing else (hosts, later)
-        return hosts, min(later, change) if later and change else later or change
+        return job, hosts, min(later, change) if later and change else later or change
 
     def _may_not_reserve(self, job: Job) -> bool:
         options = self._options

@@ -21,7 +21,7 @@ class Openings(Record):
     kinds = {
         **{"before": np.float64, "end": np.float64, "closed": np.uint64},
         **{"first": np.int64, "behind": np.int64, "walltime": np.float64, "by_id": np.int64, "reach": np.uint64},
-        **{"moments": int, "moment": np.float64, "called": float, "plans": int},
+        **{"moments": int, "moment": np.float64, "called": float, "plans": int, "looks_later": int},
         **{"looked": np.float64, "change": np.float64, "shut": np.int32, "unfit": np.int64, "shown": np.int32},
         **{"waiting": int, "waiting_job": np.int64, "quiet": float},
         **dict.fromkeys(("open", "past", "later"), np.uint64),
