@@ -16,6 +16,7 @@ from batdispatch.cli.workload import command as workload
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import MAX_LINE
 
+ROOT = Path(__file__).parents[3]
 SWF = "1 100 5 60 4 -1 -1 4 90 -1 1 3 2 7 1 -1 -1 -1"
 KIT = "1;100;100;14400.0;14400.0;0.0;0.0;0.0;14400.0"
 EURORA = (
@@ -118,6 +119,28 @@ def test_wrong_options(name: str, tmp_path: Path) -> None:
     log, out = tmp_path / "a.swf", tmp_path / "w.json"
     log.write_text(SWF)
     result = run(str(log), "-o", str(out), *options)
+    assert isinstance(result.exception, InputError)
+    assert part in str(result.exception)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "part"),
+    [
+        ({7: "1e300"}, ("--units", "cores", "--memory", "used"), "job 2: 'demand.memory' is 976562"),
+        ({17: "1", 18: "1e12"}, ("--think-times",), "job 2: 'dependencies.delay' is 1000000000000.0, expected"),
+    ],
+)
+@pytest.mark.parametrize("machine", [(), ("--platform", str(ROOT / "platforms" / "flat8.xml"))])
+def test_what_no_workload_may_say_is_refused(
+    fields: dict[int, str], options: tuple[str, ...], part: str, machine: tuple[str, ...], tmp_path: Path
+) -> None:
+    values = ["2", *SWF.split()[1:]]
+    for position, value in fields.items():
+        values[position - 1] = value
+    log, out = tmp_path / "a.swf", tmp_path / "w.json"
+    log.write_text(SWF + "\n" + " ".join(values))
+    result = run(str(log), "-o", str(out), *options, *machine)
     assert isinstance(result.exception, InputError)
     assert part in str(result.exception)
     assert not out.exists()

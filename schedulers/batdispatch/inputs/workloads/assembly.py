@@ -99,7 +99,7 @@ def assemble(
         _repair_runtimes(jobs, options, sieve)
         if machine is not None and refusal is not None:
             _leave_licences(jobs, machine, sieve)
-            _drop_misfits(jobs, refusal, sieve)
+            _drop_misfits(jobs, refusal, sieve, source)
         return jobs.sifted(sieve)
 
     jobs = LogColumns.joined(starmap(sifted, blocks(found, report)))
@@ -123,9 +123,10 @@ def assemble(
     sieve = Sieve(report, jobs.ids)
     _repair_walltimes(jobs, options, sieve, info.overruns)
     _link(jobs, options, sieve)
+    _check_requests(jobs, source)
     sieve.tell()
     about = {"origin": {"log": source.name, "sha256": info.digest, **info.about, "time_origin": number(origin)}}
-    nb_res = _size(jobs, info, report, machine)
+    nb_res = _size(jobs, info, report, machine, source)
     report.kept = len(jobs)
     profiles = LogProfiles(np.unique(jobs.runtime))
     return LogWorkload(path=source, name=stem(source), nb_res=nb_res, about=about, jobs=jobs, profiles=profiles)
@@ -145,6 +146,13 @@ def _check_times(jobs: LogColumns, sieve: Sieve, source: Path) -> None:
     there = np.isfinite(jobs.submission) & (jobs.runtime < LONGEST) & (np.abs(jobs.submission) < LONGEST)
     for row in np.flatnonzero(sieve.kept & ~there).tolist():
         raise InputError("its times are beyond a thousand years", source=str(source), place=f"job {jobs.ids[row]}")
+
+
+def _check_requests(jobs: LogColumns, source: Path) -> None:
+    """Refuse what no workload may say; jobs of one table ask alike."""
+    rows = {id(table): row for row, table in enumerate(jobs.tables)}
+    for _ in jobs.requests(rows.values(), source):
+        pass
 
 
 def _select(jobs: LogColumns, selection: Selection, sieve: Sieve, source: Path) -> None:
@@ -198,11 +206,11 @@ def _refusals(machine: Machine) -> Callable[[Request], str]:
     return refusal
 
 
-def _drop_misfits(jobs: LogColumns, refusal: Callable[[Request], str], sieve: Sieve) -> None:
+def _drop_misfits(jobs: LogColumns, refusal: Callable[[Request], str], sieve: Sieve, source: Path) -> None:
     """Drop jobs that could never run on the machine."""
     rows = np.flatnonzero(sieve.kept)
     refusals = np.full(len(jobs), "", dtype=object)
-    refusals[rows] = list(map(refusal, jobs.requests(rows)))
+    refusals[rows] = list(map(refusal, jobs.requests(rows.tolist(), source)))
     for reason in dict.fromkeys(filter(None, refusals.tolist())):
         sieve.drop(reason, refusals == reason)
 
@@ -260,7 +268,7 @@ def _repair_walltimes(jobs: LogColumns, options: LogOptions, sieve: Sieve, overr
         overruns.seconds += [float(seconds[row]) for row in rows if jobs.ids[row] not in jobs.killed]
 
 
-def _size(jobs: LogColumns, info: LogInfo, report: ImportReport, machine: Machine | None) -> int:
+def _size(jobs: LogColumns, info: LogInfo, report: ImportReport, machine: Machine | None, source: Path) -> int:
     """Return the number of hosts of the machine."""
     if machine is not None:
         return machine.size
@@ -270,7 +278,7 @@ def _size(jobs: LogColumns, info: LogInfo, report: ImportReport, machine: Machin
         return size
     sieve, larger = Sieve(report, jobs.ids), jobs.units > info.hosts
     rows = np.flatnonzero(larger)
-    larger[rows] = [request.units_are_nodes for request in jobs.requests(rows)]
+    larger[rows] = [request.units_are_nodes for request in jobs.requests(rows.tolist(), source)]
     sieve.change(f"larger than the machine of {info.hosts:,} that the log states", larger)
     sieve.tell()
     return info.hosts

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import msgspec
@@ -12,6 +13,7 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
+from batdispatch.core.errors import FieldError, InputError
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.request import Dependency, Request
 from batdispatch.inputs.workloads.report import Sieve
@@ -103,9 +105,18 @@ class LogColumns(msgspec.Struct, kw_only=True, eq=False):
         self.keep(sieve.tell())
         return self
 
-    def requests(self, rows: NDArray[np.int64]) -> list[Request]:
-        """Return what some jobs ask for."""
-        return [read_request(int(self.units[row]), self.tables[row]) for row in rows.tolist()]
+    def requests(self, rows: Iterable[int], source: Path) -> Iterator[Request]:
+        """Yield what some jobs of a log ask for.
+
+        Raises:
+            InputError: that is more than any workload may say.
+        """
+        for row in rows:
+            try:
+                yield read_request(int(self.units[row]), self.tables[row])
+            except FieldError as problem:
+                found = f"{problem.field!r} is {str(problem.found)[:60]}, expected {problem.expected}"
+                raise InputError(found, source=str(source), place=f"job {self.ids[row]}") from None
 
     def column(self, name: str) -> list[Any]:
         """Return a field of each job, `UNSET` where it has none."""
