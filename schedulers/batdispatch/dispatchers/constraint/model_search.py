@@ -55,7 +55,8 @@ class SearchOptions(PlanningOptions, frozen=True, kw_only=True):
         deterministic second takes about a second of a processor, building and propagation counted, and ends at the
         same place on every machine. The papers have 1 s.
     wall: Stop the search after this many seconds of wall-clock time at each decision. This is a safety net: a stop
-        makes the run depend on the machine, so each one is counted as a fallback.
+        makes the run depend on the machine, so each one is counted as a fallback. The default is ten times what the
+        published rule extends `work` to at most.
     correction: Expect a job that has outlived its prediction to run for this long in all, but never longer than its
         walltime. `walltime`: as long as its walltime. `steps`: a minute longer than predicted, then 5, 15 and 30
         minutes longer, then 1, 2, 5, 10, 20, 50 and 100 hours. `doubling`: twice as long as predicted, then four times,
@@ -65,7 +66,7 @@ class SearchOptions(PlanningOptions, frozen=True, kw_only=True):
     """
 
     work: Seconds = 1.0
-    wall: Seconds = 60.0
+    wall: Seconds = 160.0
     correction: Correction = "second"
     wake: bool = False
 
