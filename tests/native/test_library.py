@@ -51,7 +51,6 @@ KINDS = {
     "Nodes *": np.int64,
     "Openings *": np.int64,
     "Sleepers *": np.int64,
-    "Planned *": np.float64,
     # Of three.
     "Entry *": np.float64,
 }

@@ -134,14 +134,6 @@ static bool improve(State *state, Plan *plan, int64_t job, double slack)
     return move_to(state, plan, job, start, slack);
 }
 
-static int compare_planned(const void *one, const void *other)
-{
-    const Planned *left = one, *right = other;
-    if (left->start != right->start)
-        return left->start < right->start ? -1 : 1;
-    return left->number < right->number ? -1 : left->number > right->number;
-}
-
 /* Return the first job from a place in the queue on for which hosts are kept, or UNKNOWN. */
 static int64_t next_planned(const State *state, const Plan *plan, int64_t place)
 {
@@ -154,12 +146,13 @@ static int64_t next_planned(const State *state, const Plan *plan, int64_t place)
 /* Let the waiting jobs keep their hosts, and start later where these are not free in time; each may gain by that. */
 static void keep_planned(State *state, Plan *plan)
 {
-    Planned *planned = state->sleepers->planned;
+    Entry *planned = state->sleepers->planned;
     size_t count = 0;
     for (int64_t job = next_planned(state, plan, 0); job != UNKNOWN;
          job = next_planned(state, plan, state->place[job] + 1))
-        planned[count++] = (Planned){plan->start[job], state->sleepers->placed[job], job};
-    qsort(planned, count, sizeof *planned, compare_planned);
+        planned[count++] = (Entry){0, plan->start[job], job};
+    /* What is to start at the same time has different hosts, so that its order does not matter. */
+    qsort(planned, count, sizeof *planned, compare_entries);
     plan->planned = 0;
     for (size_t index = 0; index < count; index++) {
         int64_t job = planned[index].job;
@@ -228,8 +221,6 @@ static bool put(State *state, Plan *plan, int64_t job, double slack)
         if (!isnan(plan->start[job]))
             drop_candidate(state, plan, job);
     }
-    if (state->sleepers)
-        state->sleepers->placed[job] = state->sleepers->placings++;
     /* A job that is expected to end just now may still hold its hosts. */
     if (!(plan->start[job] <= state->now) || !within(job_set(plan, job), plan->now_free, used_words(plan)))
         return true;
@@ -249,13 +240,6 @@ static void enter_candidates(State *state, Plan *plan, bool freed)
         enter_candidate(state, plan, plan->planned_job[at]);
 }
 
-/* Return the first job at or behind a place in the queue that is to be looked at, or UNKNOWN. */
-static int64_t next_job(const State *state, const Plan *plan, int64_t place)
-{
-    /* Where hosts sleep, it matters when each job was looked at last. */
-    return state->sleepers ? first_from(state, place, NOBODY - 1, 0, 0.0) : next_candidate(state, plan, place);
-}
-
 /* Plan the new jobs; if hosts were freed, give each candidate in turn its earliest start. Return false where a place is
  * too short for its job. */
 static bool decide(State *state, Plan *plan, double slack)
@@ -264,11 +248,11 @@ static bool decide(State *state, Plan *plan, double slack)
     forget_past(plan, state->now);
     state->freed = 0;
     enter_candidates(state, plan, freed);
-    for (int64_t job = next_job(state, plan, 0); job != UNKNOWN;) {
+    for (int64_t job = next_candidate(state, plan, 0); job != UNKNOWN;) {
         int64_t following = state->place[job] + 1;
         if ((freed || job >= state->decided) && !put(state, plan, job, slack))
             return false;
-        job = next_job(state, plan, following);
+        job = next_candidate(state, plan, following);
     }
     state->decided = state->submissions;
     return true;

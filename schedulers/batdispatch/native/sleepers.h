@@ -7,20 +7,13 @@
 #define BATDISPATCH_SLEEPERS_H
 
 #include "masks.h"
-#include "state.h"
+#include "queue_order.h"
 
 /* What is noted of a switch: switch * PHASES + phase. It is decided; its hosts begin and end to compute; they are in their
  * new power state; nothing is left of what they computed. */
 enum { DECISION, LOADING, LOOK, ARRIVAL, UNLOADING, PHASES };
 /* Ways of a switch, whose turn is kind * WAYS + way. */
 enum { DOWN, UP, WAYS };
-
-/* A job that waits, when it is to start, and how many were given a place before it. */
-typedef struct {
-    double start;
-    int64_t number;
-    int64_t job;
-} Planned;
 
 typedef struct Sleepers {
     /* Words of a set. By kind of hosts that can sleep: which these are, and seconds to fall asleep and to wake up. */
@@ -65,10 +58,8 @@ typedef struct Sleepers {
     int64_t booting;
     int64_t *booting_job;
     double *foreseen;
-    /* Under conservative: how many jobs were given a place in the plan by then, by job; room to sort those that wait. */
-    int64_t placings;
-    int64_t *placed;
-    Planned *planned;
+    /* Under conservative: room to sort the jobs that wait. */
+    Entry *planned;
     /* Switches: the turn, first run of hosts and number of runs, when the ledger expects the end and when it comes (nan:
      * not known yet). */
     int64_t switches;

@@ -17,7 +17,7 @@ from batdispatch.core.numerals import number_of
 from batdispatch.inputs.series import read_series
 from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.columns import Floats, RunColumns
-from batdispatch.results.power_split import FILE, split_of
+from batdispatch.results.power_split import FILE, EnergyTable, read_energy, split_of
 from batdispatch.results.schedule import read_schedule
 
 #: Share of a cap by which joules with six digits may be above it, and the joules of a short time.
@@ -46,8 +46,9 @@ class RunPower:
         if folder is None or sums is None or not (folder / FILE).is_file():
             return
         self._sums = read_schedule(sums)
-        self._rows = read_joules(folder / FILE)
-        self._split = None if machine is None else split_of(folder, machine)
+        energy = read_energy(folder / FILE)
+        self._rows = _last_of_moments(energy)
+        self._split = None if machine is None else split_of(folder, machine, energy)
 
     def of_run(self, columns: RunColumns) -> Mapping[str, float]:
         """Return what metrics of power are made of; nothing if the run counted no energy.
@@ -147,17 +148,12 @@ def read_joules(path: Path) -> Floats:
     Raises:
         InputError: a row is malformed.
     """
-    head, _, rest = path.read_bytes().partition(b"\n")
-    # Line by line takes twice as long.
-    fields, columns = rest.replace(b"\n", b",").split(b",")[:-1], head.count(b",") + 1
-    try:
-        if len(fields) % columns:
-            raise ValueError("a row has more or fewer columns than the first line")
-        table = np.array([fields[::columns], fields[1::columns]], dtype=np.float64).T
-    except ValueError as problem:
-        raise InputError(f"expected time,energy,... in each row: {problem}", source=str(path)) from None
-    last: Floats = table[np.append(np.diff(table[:, 0]) > 0, True)[: len(table)]].T
-    return last
+    return _last_of_moments(read_energy(path))
+
+
+def _last_of_moments(energy: EnergyTable) -> Floats:
+    is_last = np.append(np.diff(energy.times) > 0, True)[: len(energy.times)]
+    return np.array([energy.times[is_last], energy.joules[is_last]])
 
 
 def _watts(rows: Floats) -> tuple[float, float]:

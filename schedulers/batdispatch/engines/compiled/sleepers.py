@@ -39,7 +39,7 @@ class Sleepers(Record):
         **dict.fromkeys(("acts", "news", "woken", "slept", "left"), int),
         **dict.fromkeys(("due", "next", "called"), float),
         **{"put_to_sleep": int, "booted": int, "booting": int, "booting_job": np.int64, "foreseen": np.float64},
-        **{"placings": int, "placed": np.int64, "planned": np.float64},
+        "planned": np.float64,
         **{"switches": int, "most_switches": int, "turn": np.int64, "at": np.int64, "pieces": np.int64},
         **{"expected": np.float64, "end": np.float64, "runs": int, "room": int, "first": np.int32, "last": np.int32},
         **{"clock": float, "active": int, "active_switch": np.int64, "leaving": int, "leaving_switch": np.int64},
@@ -121,7 +121,6 @@ def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleeper
             for name in ("booting_job", "active_switch", "leaving_switch", "told_switch")
         },
         foreseen=np.full(jobs, np.nan),
-        placed=np.zeros(jobs, dtype=np.int64),
         # A job takes three numbers.
         planned=np.zeros(3 * jobs),
     )
