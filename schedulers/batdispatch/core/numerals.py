@@ -21,4 +21,4 @@ def number_of(text: str) -> float:
 
 def number(value: float) -> int | float:
     """Return a whole float as an integer, which is how people write it."""
-    return int(value) if value == int(value) and abs(value) < EXACT else value
+    return int(value) if abs(value) < EXACT and value == int(value) else value

@@ -49,6 +49,19 @@ class Record(ctypes.Structure):
             setattr(self, name, pointer_to(array, cast(type[np.generic], self.kinds[name])))
         self.arrays = {**getattr(self, "arrays", {}), **arrays}
 
+    def hold_zeros(self, length: int, *names: str) -> None:
+        """Point to new arrays of so many zeros."""
+        self.hold(**{name: np.zeros(length, dtype=self.kinds[name]) for name in names})
+
+    def lengthen(self, used: int, length: int, *names: str) -> None:
+        """Point to longer arrays with what is used of the former ones, if any is; nothing is written behind that."""
+        for name in names:
+            # What is never written takes no memory.
+            grown = np.empty(length, dtype=self.kinds[name])
+            if used:
+                grown[:used] = self.arrays[name][:used]
+            self.hold(**{name: grown})
+
 
 def call(name: str, *given: object, result: type[int] | type[float] | None = int) -> Any:
     """Call a function of the library, which `load` must have found.

@@ -34,12 +34,12 @@ jobs = st.tuples(
 )
 
 
-def written(count: int, make: blocks.Writer, room: int = 1 << 12) -> bytes:
+def written(count: int, *given: object, room: int = 1 << 12) -> bytes:
     """All rows, with little room for them."""
     found = bytearray()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "_ROOM", room)
-        blocks.write_rows(count, found.extend, make)
+        blocks.write_rows(count, found.extend, *given)
     return bytes(found)
 
 
@@ -74,7 +74,7 @@ def test_rows_of_jobs_are_those_of_the_engine_in_python(listed: list[tuple], roo
     table = table_of(ended)
     numbers = {name: np.empty(len(ids)) for name in files._NUMBERS}
     table.hold(**{f"row_{name}": column for name, column in numbers.items()})
-    assert written(len(ids), lambda *given: files._rows(table, len(ids), *given), room) == expected
+    assert written(len(ids), "write_job_rows", table, room=room) == expected
     for name, column in numbers.items():
         assert np.array_equal(column, getattr(rows, name), equal_nan=True), name
     assert {name: getattr(table, f"{name}_sum") for name in files._SUMS} == totals.sums
@@ -105,7 +105,7 @@ def table_of(ended: EndedJobs) -> files.JobRows:
 @given(st.lists(st.tuples(times, st.integers(0, 10**6)), min_size=1, max_size=40), st.integers(600, 3000))
 def test_lines_of_machine_states_are_those_of_a_format(listed: list[tuple[float, int]], room: int) -> None:
     moments, computing = np.array([time for time, _ in listed]), np.array([count for _, count in listed])
-    found = written(len(listed), lambda *given: files._lines(moments, computing, 10**6, *given), room)
+    found = written(len(listed), "write_state_rows", moments, computing, 10**6, room=room)
     assert found.decode() == "".join(f"{time:.9g},0,0,0,{10**6 - count},{count}\n" for time, count in listed)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from batdispatch.core.errors import FieldError
 from batdispatch.core.jobs.fields import read_fields, read_moment, read_units, write_fields
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.numerals import number
 
 
 def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> Job:
@@ -64,8 +65,3 @@ def write_job(job: Job) -> dict[str, Any]:
     else:
         fields.pop("walltime", None)
     return fields
-
-
-def number(value: float) -> float | int:
-    """Return a whole number of seconds as an int, which is how users write it and Batsim repeats it."""
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value

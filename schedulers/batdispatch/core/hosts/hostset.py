@@ -108,6 +108,11 @@ def lowest(mask: int, count: int) -> int:
     raise ValueError("lowest() was asked for more ids than the mask holds")
 
 
+def at_most(mask: int, count: int) -> int:
+    """Return the mask of the `count` lowest ids of `mask`, of all if it holds fewer, and of none below 0."""
+    return lowest(mask, max(min(count, mask.bit_count()), 0))
+
+
 def lowest_run(mask: int, count: int) -> int | None:
     """Return the mask of the lowest `count` consecutive ids of `mask`, or None if it has no such run."""
     for first, last in runs(mask):

@@ -92,8 +92,8 @@ class IdleSleeper(EnergyBf):
         woken = self._to_wake_for_others(ledger, head)
         if woken:
             self.times.switch(woken, awake=True)
-        elif self.options.sedate_idle_on_classical_events and not self.times.rising | self._to_wake:
-            self.times.switch(self._idle_for_long(ledger, head) & self.unneeded(ledger), awake=False)
+        elif self.options.sedate_idle_on_classical_events:
+            self._let_idle_sleep(ledger, head)
 
     # ------------------------------------------------------------------ jobs
 
@@ -142,7 +142,7 @@ class IdleSleeper(EnergyBf):
         """Return the mask of those sleeping hosts that may be woken soonest."""
         soonest = 0
         for hosts, _ in self.times.by_wakeable(asleep):
-            soonest |= hostset.lowest(hosts, min(count - soonest.bit_count(), hosts.bit_count()))
+            soonest |= hostset.at_most(hosts, count - soonest.bit_count())
         return soonest
 
     def _awake(self, ledger: Ledger) -> int:
@@ -164,7 +164,7 @@ class IdleSleeper(EnergyBf):
         """Return the mask of the lowest hosts that have been idle for long; as many stay awake as the head asks for."""
         due = self._idle.since(ledger.now)
         spare = (self._awake(ledger) | self._to_wake).bit_count() - (0 if head is None else head.request.units)
-        return hostset.lowest(due, max(min(spare, due.bit_count()), 0))
+        return hostset.at_most(due, spare)
 
     def _to_wake_for_others(self, ledger: Ledger, head: Job | None) -> int:
         """Return the mask of the sleeping hosts that waiting jobs would start on if they were awake."""
@@ -172,7 +172,7 @@ class IdleSleeper(EnergyBf):
             return 0
         may_be = self.times.by_wakeable(self.times.sleeping & ~self.times.falling & ~self._to_wake)
         asleep = sum(hosts for hosts, moment in may_be if moment <= ledger.now)
-        asleep = hostset.lowest(asleep, min(asleep.bit_count(), self._most_to_wake(ledger)))
+        asleep = hostset.at_most(asleep, self._most_to_wake(ledger))
         before = self.plan.withdraw(head.id)
         kept = self.plan.earliest(head, self.booked(head))
         if before is not None and kept is not None:
@@ -183,7 +183,7 @@ class IdleSleeper(EnergyBf):
         for job in self.in_order(ledger):
             units = job.request.units
             if units <= usable.bit_count():
-                hosts = hostset.lowest(idle, min(idle.bit_count(), units))
+                hosts = hostset.at_most(idle, units)
                 idle &= ~hosts
                 hosts |= hostset.lowest(usable, units - hosts.bit_count())
                 usable &= ~hosts
@@ -195,9 +195,11 @@ class IdleSleeper(EnergyBf):
         return (self.times.sleeping & ~self._to_wake).bit_count()
 
     def _monitor(self, ledger: Ledger) -> None:
-        """Let hosts sleep that have been idle for long, unless others wake up, which would be for the same jobs."""
         self._plan(ledger, 0)
         self._see(ledger)
+        self._let_idle_sleep(ledger, next(iter(self.in_order(ledger)), None))
+
+    def _let_idle_sleep(self, ledger: Ledger, head: Job | None) -> None:
+        """Let hosts sleep that have been idle for long, unless others wake up, which would be for the same jobs."""
         if not self.times.rising | self._to_wake:
-            head = next(iter(self.in_order(ledger)), None)
             self.times.switch(self._idle_for_long(ledger, head) & self.unneeded(ledger), awake=False)

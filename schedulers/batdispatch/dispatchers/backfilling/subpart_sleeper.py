@@ -112,8 +112,7 @@ class SubpartSleeper(IdleSleeper):
             most = max(most, 0 if head is None else head.request.units)
             self._shrink(ledger, most, head, kept)
             self._see(ledger)
-            if not self.times.rising | self._to_wake:
-                self.times.switch(self._idle_for_long(ledger, head) & self.unneeded(ledger), awake=False)
+            self._let_idle_sleep(ledger, head)
         idle = self._asleep_soon() - self._beyond
         self._beyond += max(idle - most, 0)
 
@@ -129,8 +128,8 @@ class SubpartSleeper(IdleSleeper):
         spare = max(taken.bit_count() - (0 if head is None else head.request.units), 0)
         chosen = 0
         for _, hosts in idle_from:
-            some = _lowest(hosts & taken, min(spare, count))
-            some |= _lowest(hosts & ~taken, count - some.bit_count())
+            some = hostset.at_most(hosts & taken, min(spare, count))
+            some |= hostset.at_most(hosts & ~taken, count - some.bit_count())
             spare -= (some & taken).bit_count()
             count -= some.bit_count()
             chosen |= some
@@ -148,8 +147,3 @@ class SubpartSleeper(IdleSleeper):
                 found.append((end, mask & hosts))
                 hosts &= ~mask
         return [(ledger.now, hosts), *reversed(found)]
-
-
-def _lowest(hosts: int, most: int) -> int:
-    """Return the mask of the lowest of some hosts, at most so many."""
-    return hostset.lowest(hosts, min(most, hosts.bit_count()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 
@@ -70,20 +69,21 @@ class EnergyRows:
         self._hold_hosts(machine)
         # A row for each start and end of a job, and for two of five phases of a switch.
         rows = len(schedule.log) + 2 * (0 if switches is None else len(switches.turn))
-        energy.hold(**{name: np.zeros(rows) for name in ("when", "total", "least")}, what=np.zeros(rows, np.uint8))
-        energy.hold(count=np.zeros(rows * _COLUMNS, dtype=np.int64), burnt=np.zeros(len(jobs.units)))
+        energy.hold_zeros(rows, "when", "total", "least", "what")
+        energy.hold_zeros(rows * _COLUMNS, "count")
+        energy.hold_zeros(len(jobs.units), "burnt")
         call("count_energy", energy, result=None)
         self.joules, self.changed = energy.arrays["burnt"], energy.arrays["changed"]
 
     def _hold_hosts(self, machine: Machine) -> None:
         energy, states = self._energy, self._states
         hosts = len(states.powers)
-        names = ("joules", "until", "since", "changed", "some")
-        energy.hold(**{name: np.zeros(hosts) for name in names}, busy=np.zeros(hosts, dtype=np.int32))
+        energy.hold_zeros(hosts, "joules", "until", "since", "changed", "some", "busy")
         watts = np.zeros(hosts)
         for group in states.alike((1 << hosts) - 1):
             watts[hostset.ids(group.hosts)] = self._meter.watts_of(group, 0.0)
-        energy.hold(watts=watts, spent=np.zeros(len(STATES)))
+        energy.hold(watts=watts)
+        energy.hold_zeros(len(STATES), "spent")
         energy.hold(count_now=np.array([0] * len(STATES) + [machine.size, 0], dtype=np.int64))
         energy.least_now = least_watts(states)
         turns = [turn for kind, (power, _) in enumerate(states.kinds) if power.sleeps for turn in self._turns(kind)]
@@ -112,12 +112,12 @@ class EnergyRows:
         files = EnergyFiles(outputs.folder)
         try:
             files.begin([power.start for power in self._states.powers])
-            write_rows(energy.rows, files.write_energy, partial(_rows, "write_energy_rows", energy, energy.rows))
-            write_rows(energy.rows, outputs.write_lines, partial(_rows, "write_power_rows", energy, energy.rows))
+            write_rows(energy.rows, files.write_energy, "write_energy_rows", energy)
+            write_rows(energy.rows, outputs.write_lines, "write_power_rows", energy)
             kinds = [power for power, _ in self._states.kinds if power.sleeps]
             targets = [(SLEEP, deepest_of(power), COMPUTE, power.usual) for power in kinds]
-            make = partial(_rows, "write_pstate_rows", energy, energy.events, np.array(targets, dtype=np.int64).ravel())
-            write_rows(energy.events, files.write_pstates, make)
+            turns = np.array(targets, dtype=np.int64).ravel()
+            write_rows(energy.events, files.write_pstates, "write_pstate_rows", energy, turns)
             files.finish()
         except BaseException:
             files.discard()
@@ -130,10 +130,3 @@ class EnergyRows:
         spent = dict(zip(STATES, energy.arrays["spent"].tolist(), strict=True))
         hosts = 0 if switches is None else int((switches.last - switches.first + 1).sum())
         return totals_of(joules, (0 if switches is None else len(switches.turn), hosts), idle, spent)
-
-
-def _rows(name: str, energy: Energy, end: int, *rest: object) -> int:
-    """Make rows of a file, see `blocks.write_rows`."""
-    *targets, row, out, used = rest
-    behind: int = call(name, energy, *targets, row, end, out, len(out), used)  # type: ignore[arg-type]
-    return behind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +127,7 @@ def _write_jobs(
     if energy is not None:
         table.hold(joules=energy.joules, row_joules=joules)
     table.hold(**{f"row_{name}": column for name, column in numbers.items()})
-    write_rows(len(over), outputs.write_rows, partial(_rows, table, len(over)))
+    write_rows(len(over), outputs.write_rows, "write_job_rows", table)
     outputs.count_jobs(
         state,
         sums={name: getattr(table, f"{name}_sum") for name in _SUMS},
@@ -155,19 +154,13 @@ def _csv_fields(texts: PackedTexts) -> PackedTexts:
     return PackedTexts.of(list(map(quote, texts.tolist())))
 
 
-def _rows(table: JobRows, end: int, row: int, out: NDArray[np.uint8], used: Ints) -> int:
-    """Make rows of jobs.csv, see `blocks.write_rows`."""
-    behind: int = call("write_job_rows", table, row, end, out, len(out), used)
-    return behind
-
-
 def _write_states(outputs: Outputs, size: int, jobs: Jobs, schedule: Schedule, changes: Ints | None) -> None:
     """Write machine_states.csv."""
     computing = 0
     for times, change in _steps(jobs, schedule, changes):
         counts = computing + np.cumsum(change)
         computing = int(counts[-1]) if len(counts) else computing
-        write_rows(len(times), outputs.write_lines, partial(_lines, times, counts, size))
+        write_rows(len(times), outputs.write_lines, "write_state_rows", times, counts, size)
 
 
 def _steps(jobs: Jobs, schedule: Schedule, changes: Ints | None) -> Iterator[tuple[Floats, Ints]]:
@@ -184,12 +177,6 @@ def _steps(jobs: Jobs, schedule: Schedule, changes: Ints | None) -> Iterator[tup
             yield times, np.where(starts, jobs.units[who], -jobs.units[who])
         else:
             yield times, changes[begin : begin + _BLOCK][ran]
-
-
-def _lines(times: Floats, computing: Ints, size: int, row: int, out: NDArray[np.uint8], used: Ints) -> int:
-    """Make lines of machine_states.csv, see `blocks.write_rows`."""
-    behind: int = call("write_state_rows", times, computing, size, row, len(times), out, len(out), used)
-    return behind
 
 
 def states_of(said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints) -> NDArray[np.int8]:

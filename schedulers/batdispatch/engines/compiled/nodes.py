@@ -148,9 +148,11 @@ def nodes_of(demands: Demands, state: State) -> Nodes:
     )
     # A host with its place takes two numbers, a set of neighbours four, and a job in an order three.
     sizes = {"able_host": 1, "room": 1, "order": 1, "on": 1, "roomy": 2, "sets": 4}
-    nodes.hold(**{name: np.zeros(size * hosts, dtype=np.int64) for name, size in sizes.items()})
-    nodes.hold(place=np.zeros(nodes.words, dtype=np.uint64), ahead=np.zeros(3 * state.jobs))
-    nodes.hold(counts_at=np.zeros(state.jobs, dtype=np.int64))
+    for name, size in sizes.items():
+        nodes.hold_zeros(size * hosts, name)
+    nodes.hold_zeros(nodes.words, "place")
+    nodes.hold_zeros(3 * state.jobs, "ahead")
+    nodes.hold_zeros(state.jobs, "counts_at")
     make_room(nodes, state.room)
     return nodes
 
@@ -178,6 +180,4 @@ def masks_of(hosts: list[int], words: int) -> Masks:
 
 def make_room(nodes: Nodes, room: int) -> None:
     """Make room for the hosts of so many jobs, one by one."""
-    counts = np.empty(room, dtype=np.int64)
-    counts[: nodes.counted] = nodes.arrays["counts"][: nodes.counted] if nodes.counted else 0
-    nodes.hold(counts=counts)
+    nodes.lengthen(nodes.counted, room, "counts")

@@ -51,10 +51,8 @@ def openings_of(demands: Demands, jobs: Jobs, state: State, *, plans: bool) -> O
     openings.hold(first=spans[0], behind=spans[1], walltime=jobs.walltime, by_id=by_id, reach=masks_of(reach, words))
     openings.hold(moment=np.array(machine.site.moments, dtype=float))
     openings.moments = len(machine.site.moments)
-    openings.hold(looked=np.zeros(count), change=np.zeros(count))
-    openings.hold(**{name: np.zeros(count, dtype=np.int32) for name in ("shut", "shown")})
-    openings.hold(**{name: np.zeros(count, dtype=np.int64) for name in ("unfit", "waiting_job")})
-    openings.hold(**{name: np.zeros(words, dtype=np.uint64) for name in ("open", "past", "later")})
+    openings.hold_zeros(count, "looked", "change", "shut", "shown", "unfit", "waiting_job")
+    openings.hold_zeros(words, "open", "past", "later")
     return openings
 
 

@@ -161,5 +161,5 @@ def _hold_sets(plan: Plan, rows: Ints, kept: NDArray[np.bool_], sets: list[Masks
 
 def _hold_single_sets(plan: Plan, now_free: Masks) -> None:
     """Let the plan know which hosts are free now, and have sets to work with."""
-    work = ("common", "step_free", "returned", "live")
-    plan.hold(now_free=now_free, **{name: np.zeros(plan.words, dtype=np.uint64) for name in work})
+    plan.hold(now_free=now_free)
+    plan.hold_zeros(plan.words, "common", "step_free", "returned", "live")

@@ -83,7 +83,9 @@ def order_of(jobs: Jobs) -> Order | None:
     n = len(jobs.units)
     order = Order(formula=jobs.key.formula, head_start=jobs.key.head_start, power=jobs.key.power)
     # A job in play takes three numbers.
-    order.hold(column=jobs.key.column, queue=np.zeros(n, dtype=np.int64), entries=np.zeros(3 * n))
+    order.hold(column=jobs.key.column)
+    order.hold_zeros(n, "queue")
+    order.hold_zeros(3 * n, "entries")
     if jobs.ahead is not None:
         order.ahead_formula = jobs.ahead.formula
         order.ahead_head_start, order.ahead_power = jobs.ahead.head_start, jobs.ahead.power
@@ -106,9 +108,7 @@ def beside_of(ordering: Ordering, state: State, free: Ints, needs: Ints) -> Besi
     beside = Beside(share=options.share, slack=options.slack, floor=options.floor, looked=-np.inf)
     beside.resources = len(free)
     beside.hold(free=free.copy(), spare=free.copy(), needs=needs)
-    most = n + 1
     beside.hold(**{name: np.full(n, np.nan) for name in ("begun", "real", "runtime")})
-    beside.hold(**{name: np.zeros(most) for name in ("expected", "end_at")}, delay=np.zeros(n))
-    beside.hold(**{name: np.zeros(most, dtype=np.int64) for name in ("expected_job", "end_job", "overdue_job")})
-    beside.hold(queue=np.zeros(n, dtype=np.int64), delay_job=np.zeros(n, dtype=np.int64))
+    beside.hold_zeros(n + 1, "expected", "end_at", "expected_job", "end_job", "overdue_job")
+    beside.hold_zeros(n, "delay", "queue", "delay_job")
     return beside

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.engines.compiled.nodes import masks_of
-from batdispatch.engines.compiled.plan import WORD
+from batdispatch.engines.compiled.nodes import masks_of, words_of
 from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.native.record import Record, fields_of
 from batdispatch.parts.sleep.rules import Idle, Quiet
@@ -94,7 +92,7 @@ def sleeping_kinds(machine: Machine) -> list[tuple[HostPower, int]]:
 
 def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleepers:
     """Return the sleepers before anything happens."""
-    kinds, words, size = sleeping_kinds(machine), -(-machine.compute.bit_length() // WORD), machine.size
+    kinds, words, size = sleeping_kinds(machine), words_of(machine), machine.size
     sleepers = Sleepers(
         words=words,
         sorts=len(kinds),
@@ -112,18 +110,12 @@ def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleeper
     sleepers.hold(
         members=masks_of([hosts for _, hosts in kinds], words),
         seconds=np.array(seconds).ravel(),
-        **{
-            name: np.zeros(words, dtype=np.uint64)
-            for name in ("free", "falling", "asleep", "rising", "wanted", "idle", "some", "others")
-        },
-        **{
-            name: np.zeros(size, dtype=np.int64)
-            for name in ("booting_job", "active_switch", "leaving_switch", "told_switch")
-        },
         foreseen=np.full(jobs, np.nan),
-        # A job takes three numbers.
-        planned=np.zeros(3 * jobs),
     )
+    sleepers.hold_zeros(words, "free", "falling", "asleep", "rising", "wanted", "idle", "some", "others")
+    sleepers.hold_zeros(size, "booting_job", "active_switch", "leaving_switch", "told_switch")
+    # A job takes three numbers.
+    sleepers.hold_zeros(3 * jobs, "planned")
     make_room(sleepers, size)
     return sleepers
 
@@ -149,21 +141,13 @@ def make_room(sleepers: Sleepers, size: int) -> None:
     """Make room for more of what may happen in a moment to so many hosts."""
     switches, groups = 2 * sleepers.switches + 2 * size, 2 * sleepers.groups + 8
     runs, events = 2 * sleepers.runs + 2 * size, 2 * sleepers.events + 2 * PHASES * size
-    _lengthen(sleepers, ("turn", "at", "pieces", "expected", "end"), sleepers.switches, switches)
-    _lengthen(sleepers, ("first", "last"), sleepers.runs, runs)
-    _lengthen(sleepers, ("event", "event_at", "event_line"), sleepers.events, events)
-    _lengthen(sleepers, ("since",), sleepers.groups, groups)
-    _lengthen(sleepers, ("group",), sleepers.groups * sleepers.words, groups * sleepers.words)
+    sleepers.lengthen(sleepers.switches, switches, "turn", "at", "pieces", "expected", "end")
+    sleepers.lengthen(sleepers.runs, runs, "first", "last")
+    sleepers.lengthen(sleepers.events, events, "event", "event_at", "event_line")
+    sleepers.lengthen(sleepers.groups, groups, "since")
+    sleepers.lengthen(sleepers.groups * sleepers.words, groups * sleepers.words, "group")
     sleepers.most_switches, sleepers.room = switches, runs
     sleepers.most_events, sleepers.most_groups = events, groups
-
-
-def _lengthen(sleepers: Sleepers, names: Sequence[str], used: int, length: int) -> None:
-    for name in names:
-        grown = np.empty(length, dtype=sleepers.kinds[name])
-        if used:
-            grown[:used] = sleepers.arrays[name][:used]
-        sleepers.hold(**{name: grown})
 
 
 class Switches:

@@ -124,20 +124,15 @@ def begin(jobs: Jobs, runs: Ints, room: int, largest: int | None = None) -> Stat
     state.hold(
         start=np.full(n, np.nan),
         end=np.full(n, np.nan),
-        log=np.zeros(2 * n, dtype=np.int64),
-        hosts_at=np.zeros(n, dtype=np.int64),
-        hosts_runs=np.zeros(n, dtype=np.int32),
         # Two free runs are never neighbours.
         free_first=_with_zeros(runs[::-1, 0], len(runs) + size // 2 + 2),
         free_last=_with_zeros(runs[::-1, 1], len(runs) + size // 2 + 2),
-        due=np.zeros(most),
-        due_turn=np.zeros(most, dtype=np.int64),
-        due_job=np.zeros(most, dtype=np.int64),
-        expected=np.zeros(most),
-        expected_job=np.zeros(most, dtype=np.int64),
         least=np.full(2 * leaves, NOBODY, dtype=np.int32),
         shortest=np.full(2 * leaves, np.inf),
     )
+    state.hold_zeros(2 * n, "log")
+    state.hold_zeros(n, "hosts_at", "hosts_runs")
+    state.hold_zeros(most, "due", "due_turn", "due_job", "expected", "expected_job")
     make_room(state, room)
     make_room_for_calls(state)
     return state
@@ -161,19 +156,11 @@ def _with_zeros(numbers: Ints, room: int) -> Counts:
 
 def make_room(state: State, room: int) -> None:
     """Make room for so many runs of hosts."""
-    for name in ("first", "last"):
-        # What is never written takes no memory.
-        grown = np.empty(room, dtype=np.int32)
-        if state.room:
-            grown[: state.runs] = state.arrays[name][: state.runs]
-        state.hold(**{name: grown})
+    state.lengthen(state.runs, room, "first", "last")
     state.room = room
 
 
 def make_room_for_calls(state: State) -> None:
     """Make room for as many calls again, and some more."""
-    calls = np.zeros(2 * state.most_calls + 8)
-    if state.calls:
-        calls[: state.calls] = state.arrays["call"][: state.calls]
-    state.hold(call=calls)
-    state.most_calls = len(calls)
+    state.most_calls = 2 * state.most_calls + 8
+    state.lengthen(state.calls, state.most_calls, "call")

@@ -42,38 +42,38 @@ def guess_format(path: Path) -> str:
     Raises:
         InputError: it looks like none of the formats.
     """
-    file = path.name.lower().removesuffix(".xz").removesuffix(".gz")
     for name, kind in formats().items():
-        if kind.is_folder if path.is_dir() else file.endswith(kind.endings):
+        if kind.is_folder if path.is_dir() else _plain_name(path).endswith(kind.endings):
             return name
+    text = _first_line(path)
+    if not text:
+        raise InputError(f"is empty, {_KNOWN}", source=str(path))
+    if text.startswith(b"{"):
+        raise InputError(
+            f"looks like JSON; a Batsim workload needs no importer (--to converts between versions); {_KNOWN}",
+            source=str(path),
+        )
+    for name, kind in formats().items():
+        if kind.suits is not None and kind.suits(text):
+            return name
+    raise InputError(f"the format is none we know: {_KNOWN}", source=str(path))
+
+
+def _plain_name(path: Path) -> str:
+    return path.name.lower().removesuffix(".xz").removesuffix(".gz")
+
+
+def _first_line(path: Path) -> bytes:
+    """Return the first line of a file that is not blank, without blanks around it; empty: there is none."""
     with Source(path) as log:
-        for _, line in log.lines():
-            text = line.strip()
-            if not text:
-                continue
-            if text.startswith(b"{"):
-                raise InputError(
-                    f"looks like JSON; a Batsim workload needs no importer (--to converts between versions); {_KNOWN}",
-                    source=str(path),
-                )
-            for name, kind in formats().items():
-                if kind.suits is not None and kind.suits(text):
-                    return name
-            raise InputError(f"the format is none we know: {_KNOWN}", source=str(path))
-    raise InputError(f"is empty, {_KNOWN}", source=str(path))
+        return next((text for _, line in log.lines() if (text := line.strip())), b"")
 
 
 def is_workload(path: Path) -> bool:
     """Return whether a file is a Batsim workload rather than a log, told by its name or else by its first byte."""
     if not path.is_file():
         return False
-    if path.name.lower().removesuffix(".xz").removesuffix(".gz").endswith(".json"):
-        return True
-    with Source(path) as log:
-        for _, line in log.lines():
-            if line.strip():
-                return line.lstrip().startswith(b"{")
-    return False
+    return _plain_name(path).endswith(".json") or _first_line(path).startswith(b"{")
 
 
 class Records(NamedTuple):
