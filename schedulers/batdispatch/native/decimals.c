@@ -76,3 +76,17 @@ char *put_six_significant(char *out, double number)
 {
     return number < 1e6 && number == floor(number) ? put_whole(out, (int64_t)number) : put_by_printf(out, 6, number);
 }
+
+char *put_runs(char *out, const int32_t *first, const int32_t *last, int64_t runs)
+{
+    for (int64_t run = 0; run < runs; run++) {
+        if (run)
+            *out++ = ' ';
+        out = put_whole(out, first[run]);
+        if (last[run] > first[run]) {
+            *out++ = '-';
+            out = put_whole(out, last[run]);
+        }
+    }
+    return out;
+}

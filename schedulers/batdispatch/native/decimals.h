@@ -5,6 +5,8 @@
 
 /* The most bytes that one of the numbers below takes. */
 #define WIDEST 40
+/* And one run of hosts. */
+#define RUN 24
 
 /* Write a whole number from 0, and return what is behind it, as all that write do. */
 char *put_whole(char *out, int64_t number);
@@ -14,5 +16,7 @@ char *put_six_digits(char *out, double number, double *read);
 char *put_nine_significant(char *out, double number);
 /* Write one as "%g" does. */
 char *put_six_significant(char *out, double number);
+/* Write so many runs of hosts, as in "0-3 5 7-8". */
+char *put_runs(char *out, const int32_t *first, const int32_t *last, int64_t runs);
 
 #endif

@@ -14,8 +14,8 @@
 enum { PASSING, BUSY, ARRIVING, RESTING, WATTS };
 /* What hosts do, as the columns of machine_states.csv; seconds are summed of the first ones, which are COUNTED. */
 enum { SLEEPING, RISING, FALLING, IDLE, COMPUTING, COLUMNS, COUNTED = IDLE };
-/* Most bytes of a row without its hosts, and of a run of hosts. */
-enum { ROW = 4 * WIDEST + 40, RUN = 24 };
+/* Most bytes of a row without its hosts. */
+enum { ROW = 4 * WIDEST + 40 };
 
 typedef struct {
     /* The log, see state.h and sleepers.h. */
@@ -339,16 +339,6 @@ int64_t write_power_rows(const Energy *e, int64_t row, int64_t end, char *out, i
     return row;
 }
 
-static char *put_hosts(Hosts hosts, char *out)
-{
-    for (int64_t run = 0; run < hosts.runs; run++) {
-        out = put_whole(run ? put(out, " ") : out, hosts.first[run]);
-        if (hosts.last[run] > hosts.first[run])
-            out = put_whole(put(out, "-"), hosts.last[run]);
-    }
-    return out;
-}
-
 int64_t write_pstate_rows(const Energy *e, const int64_t *targets, int64_t row, int64_t end, char *out, int64_t room,
                           int64_t *used)
 {
@@ -360,7 +350,8 @@ int64_t write_pstate_rows(const Energy *e, const int64_t *targets, int64_t row, 
         if (out - begin + ROW + RUN * e->pieces[number] > room)
             break;
         int64_t target = targets[e->turn[number] * 2 + (phase == ARRIVAL)];
-        out = put_hosts(of_switch(e, number), put(put_six_significant(out, e->event_at[row]), ","));
+        Hosts hosts = of_switch(e, number);
+        out = put_runs(put(put_six_significant(out, e->event_at[row]), ","), hosts.first, hosts.last, hosts.runs);
         out = put_whole(put(out, target < 0 ? ",-" : ","), target < 0 ? -target : target);
         out = put(out, "\n");
     }

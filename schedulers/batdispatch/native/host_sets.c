@@ -1,7 +1,5 @@
 #include "host_sets.h"
 
-#include <string.h>
-
 #include "export.h"
 
 /* As `bits` for many words. */
@@ -38,10 +36,10 @@ void enter_run(uint64_t *set, int64_t first, int64_t last)
         set[index] |= part_of_run(index, first, last);
 }
 
-void clear_run(uint64_t *set, int64_t first, int64_t last)
+void enter_runs(uint64_t *set, const int32_t *first, const int32_t *last, int64_t runs)
 {
-    for (int64_t index = first / WORD; index <= last / WORD; index++)
-        set[index] &= ~part_of_run(index, first, last);
+    for (int64_t run = 0; run < runs; run++)
+        enter_run(set, first[run], last[run]);
 }
 
 bool has_any(const uint64_t *set, int64_t first, int64_t last)
@@ -73,6 +71,16 @@ int64_t runs_of_set(const uint64_t *set, int64_t words, Run *runs)
     return found;
 }
 
+int64_t write_set(const uint64_t *set, int64_t words, int32_t *first, int32_t *last, int64_t at)
+{
+    for (int64_t host = next_edge(set, words, 0, 0); host < words * WORD; at++) {
+        int64_t behind = next_edge(set, words, host, ~(uint64_t)0);
+        first[at] = (int32_t)host, last[at] = (int32_t)(behind - 1);
+        host = next_edge(set, words, behind, 0);
+    }
+    return at;
+}
+
 /* Return which of the runs fits so many hosts best: the shortest one that holds them, else the longest one. */
 static int64_t tightest(const Run *runs, int64_t count, int64_t units)
 {
@@ -88,7 +96,7 @@ static int64_t tightest(const Run *runs, int64_t count, int64_t units)
 void keep_tightest(uint64_t *set, int64_t words, int64_t units, Run *runs)
 {
     int64_t count = runs_of_set(set, words, runs);
-    memset(set, 0, (size_t)words * sizeof *set);
+    empty(set, words);
     while (units > 0) {
         Run *best = runs + tightest(runs, count, units);
         int64_t taken = best->hosts < units ? best->hosts : units;

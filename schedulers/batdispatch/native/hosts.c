@@ -2,12 +2,9 @@
 
 #include <string.h>
 
+#include "extremes.h"
+#include "host_sets.h"
 #include "sleepers.h"
-
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 bool has_room(const State *state)
 {
@@ -102,6 +99,19 @@ void give_back_hosts(State *state, int64_t job)
     for (int64_t run = at; run < at + state->hosts_runs[job]; run++)
         give_back_run(state, state->first[run], state->last[run]);
     state->free += state->units[job];
+}
+
+void enter_job(const State *state, int64_t job, uint64_t *set)
+{
+    int64_t at = state->hosts_at[job];
+    enter_runs(set, state->first + at, state->last + at, state->hosts_runs[job]);
+}
+
+void give_set(State *state, int64_t job, const uint64_t *set, int64_t words)
+{
+    int64_t at = state->hosts_at[job] = state->runs;
+    state->runs = write_set(set, words, state->first, state->last, at);
+    state->hosts_runs[job] = (int32_t)(state->runs - at);
 }
 
 int64_t free_above(const State *state, int64_t host)

@@ -12,6 +12,10 @@ bool has_room(const State *state);
 void take_hosts(State *state, int64_t job, int64_t above);
 /* Let the hosts of a job be free again. */
 void give_back_hosts(State *state, int64_t job);
+/* Add the hosts of a job to a set. */
+void enter_job(const State *state, int64_t job, uint64_t *set);
+/* Give a job the hosts of a set, whether they are free or not. */
+void give_set(State *state, int64_t job, const uint64_t *set, int64_t words);
 /* Return how many free hosts have an id above a host's. */
 int64_t free_above(const State *state, int64_t host);
 

@@ -11,8 +11,8 @@
 /* Seconds that Batsim writes for a job that took none, and how short that is. */
 #define NO_TIME 1e-5
 #define SHORT 1e-9
-/* Bytes of a row without its names and hosts, and of a run of hosts. */
-enum { FIXED = 8 * WIDEST + 200, RUN = 24 };
+/* Bytes of a row without its names and hosts. */
+enum { FIXED = 8 * WIDEST + 200 };
 
 /* batdispatch.engines.compiled.files makes it, and has the same fields in the same order. Times are in seconds. */
 typedef struct {
@@ -106,24 +106,9 @@ static char *put_no_times(JobRows *rows, int64_t row, char *out)
     return put(out, ",,,,,,");
 }
 
-static char *put_hosts(const JobRows *rows, int64_t job, char *out)
-{
-    int64_t begin = rows->hosts_at[job], behind = begin + rows->hosts_runs[job];
-    for (int64_t run = begin; run < behind; run++) {
-        if (run > begin)
-            *out++ = ' ';
-        out = put_whole(out, rows->first[run]);
-        if (rows->last[run] > rows->first[run]) {
-            *out++ = '-';
-            out = put_whole(out, rows->last[run]);
-        }
-    }
-    return out;
-}
-
 static char *put_row(JobRows *rows, int64_t row, char *out)
 {
-    int64_t job = rows->over[row];
+    int64_t job = rows->over[row], at = rows->hosts_at[job];
     bool ran = rows->state[row] != rows->rejected;
     out = put_text(out, (Texts){rows->names, rows->names_bounds}, job);
     out = put(out, ",w0,");
@@ -141,7 +126,7 @@ static char *put_row(JobRows *rows, int64_t row, char *out)
     out = put_text(out, (Texts){rows->outcomes, rows->outcomes_bounds}, rows->state[row]);
     out = ran ? put_times(rows, row, out) : put_no_times(rows, row, out);
     if (ran)
-        out = put_hosts(rows, job, out);
+        out = put_runs(out, rows->first + at, rows->last + at, rows->hosts_runs[job]);
     *out++ = ',';
     if (ran && rows->joules)
         out = put_six_digits(out, rows->joules[job], rows->row_joules + row);

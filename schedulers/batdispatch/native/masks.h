@@ -39,6 +39,12 @@ static inline void clear(uint64_t *mask, int64_t number)
     mask[number / WORD] &= ~((uint64_t)1 << (number % WORD));
 }
 
+static inline void empty(uint64_t *mask, int64_t words)
+{
+    for (int64_t index = 0; index < words; index++)
+        mask[index] = 0;
+}
+
 /* Make a set the same as another one. */
 static inline void copy(const uint64_t *source, uint64_t *target, int64_t words)
 {

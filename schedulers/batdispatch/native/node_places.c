@@ -93,7 +93,7 @@ static bool spread(Nodes *nodes, const Filling *filling)
 static bool fill(Nodes *nodes, const Filling *filling)
 {
     int64_t used = filled(nodes, filling);
-    memset(nodes->place, 0, (size_t)nodes->words * sizeof *nodes->place);
+    empty(nodes->place, nodes->words);
     if (!used)
         return false;
     if (used < filling->least || used > filling->most)

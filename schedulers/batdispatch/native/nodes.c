@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export.h"
+#include "hosts.h"
 #include "queue_tree.h"
 #include "running_jobs.h"
 
@@ -135,25 +136,13 @@ void give_back_nodes(const State *state, const Nodes *nodes, int64_t job, int64_
             shift(nodes, nodes->kind[job], host, *counts++, free, 1);
 }
 
-/* Add a host to those of a job that starts. */
-static void note_host(State *state, Nodes *nodes, int64_t job, int64_t host)
-{
-    nodes->counts[nodes->counted++] = nodes->on[host];
-    if (state->hosts_runs[job] && state->last[state->runs - 1] == host - 1) {
-        state->last[state->runs - 1] = (int32_t)host;
-        return;
-    }
-    state->first[state->runs] = state->last[state->runs] = (int32_t)host;
-    state->runs++, state->hosts_runs[job]++;
-}
-
 void start_on_nodes(State *state, Nodes *nodes, int64_t job)
 {
-    state->hosts_at[job] = state->runs, state->hosts_runs[job] = 0;
+    give_set(state, job, nodes->place, nodes->words);
     nodes->counts_at[job] = nodes->counted;
     for (int64_t index = 0; index < nodes->words; index++)
         for (uint64_t word = nodes->place[index]; word; word &= word - 1)
-            note_host(state, nodes, job, index * WORD + lowest_place(word));
+            nodes->counts[nodes->counted++] = nodes->on[index * WORD + lowest_place(word)];
     take_place(nodes, job, nodes->free);
     leave_queue(state, job);
     enter_running(state, job);

@@ -3,12 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "extremes.h"
 #include "rounding.h"
-
-static double later_of(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 bool has_room_for(const Plan *plan, int64_t jobs)
 {

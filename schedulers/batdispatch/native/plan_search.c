@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "export.h"
+#include "extremes.h"
 #include "rounding.h"
 
 /* Steps that are looked at together. */
@@ -23,11 +24,6 @@ Search search_all(const Plan *plan, int64_t units, double seconds, double now)
 {
     int64_t steps = plan->steps;
     return (Search){units, seconds, now, 0, steps, steps, steps, NULL};
-}
-
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 Search search_before(const Plan *plan, int64_t job, int64_t units, double seconds, double now, Hope hope)

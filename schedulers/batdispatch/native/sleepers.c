@@ -2,7 +2,9 @@
 
 #include <math.h>
 
+#include "extremes.h"
 #include "host_sets.h"
+#include "hosts.h"
 #include "rounding.h"
 #include "running_jobs.h"
 
@@ -12,19 +14,6 @@
 #define LAST_MOMENT 0x1p37
 
 /* ---------------------------------------------------------------- sets of hosts */
-
-static void empty(uint64_t *mask, int64_t words)
-{
-    for (int64_t index = 0; index < words; index++)
-        mask[index] = 0;
-}
-
-void enter_job(const State *state, int64_t job, uint64_t *mask)
-{
-    int64_t at = state->hosts_at[job];
-    for (int64_t run = at; run < at + state->hosts_runs[job]; run++)
-        enter_run(mask, state->first[run], state->last[run]);
-}
 
 /* Make a set that of the hosts of a job. */
 static void read_job(const State *state, int64_t job, uint64_t *mask)
@@ -36,21 +25,7 @@ static void read_job(const State *state, int64_t job, uint64_t *mask)
 static void read_switch(const Sleepers *s, int64_t number, uint64_t *mask)
 {
     empty(mask, s->words);
-    for (int64_t run = s->at[number]; run < s->at[number] + s->pieces[number]; run++)
-        enter_run(mask, s->first[run], s->last[run]);
-}
-
-/* Write the runs of a set behind those of the other switches. */
-static void write_switch(Sleepers *s, const uint64_t *mask)
-{
-    int64_t begin = s->runs;
-    for (int64_t index = 0; index < s->words; index++)
-        for (uint64_t word = mask[index]; word; word &= word - 1) {
-            int32_t host = (int32_t)(index * WORD + lowest_place(word));
-            if (s->runs == begin || s->last[s->runs - 1] != host - 1)
-                s->first[s->runs++] = host;
-            s->last[s->runs - 1] = host;
-        }
+    enter_runs(mask, s->first + s->at[number], s->last + s->at[number], s->pieces[number]);
 }
 
 /* Return a word of the set of those that sleep or switch. */
@@ -61,10 +36,7 @@ static uint64_t away(const Sleepers *s, int64_t index)
 
 static bool is_away(const Sleepers *s, const uint64_t *mask)
 {
-    for (int64_t index = 0; index < s->words; index++)
-        if (mask[index] & away(s, index))
-            return true;
-    return false;
+    return touch(mask, s->falling, s->words) || touch(mask, s->asleep, s->words) || touch(mask, s->rising, s->words);
 }
 
 /* ---------------------------------------------------------------- switches, as the engine has them */
@@ -85,22 +57,17 @@ static void note(const State *state, int64_t number, int64_t phase, double time)
     s->event_line[s->events++] = state->lines;
 }
 
-static double latest(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Let hosts of one kind switch. */
 static void begin_switch(State *state, int64_t turn, const uint64_t *hosts)
 {
     Sleepers *s = state->sleepers;
     int64_t number = s->switches++;
     s->turn[number] = turn, s->at[number] = s->runs;
-    write_switch(s, hosts);
+    s->runs = write_set(hosts, s->words, s->first, s->last, s->runs);
     s->pieces[number] = s->runs - s->at[number];
     s->expected[number] = state->now + s->seconds[turn];
     s->end[number] = NAN;
-    s->clock = latest(s->clock, state->now);
+    s->clock = later_of(s->clock, state->now);
     s->active_switch[s->active++] = number;
     join(turn % WAYS == UP ? s->rising : s->falling, hosts, s->words);
     if (turn % WAYS == UP)
@@ -149,7 +116,7 @@ double go_on_switching(State *state, double until)
         s->clock = until < INFINITY ? until : s->clock;
         return until;
     }
-    s->clock = latest(s->clock, first);
+    s->clock = later_of(s->clock, first);
     int64_t left = 0;
     for (int64_t index = 0; index < s->active; index++) {
         int64_t number = s->active_switch[index];
@@ -161,7 +128,7 @@ double go_on_switching(State *state, double until)
         s->leaving_switch[s->leaving++] = s->told_switch[s->told++] = number;
     }
     s->active = left;
-    return latest(round_six(s->clock), state->now);
+    return later_of(round_six(s->clock), state->now);
 }
 
 void arrive(State *state)
@@ -170,7 +137,7 @@ void arrive(State *state)
     for (int64_t index = 0; index < s->told; index++)
         note(state, s->told_switch[index], ARRIVAL, state->now);
     if (s->told)
-        s->clock = latest(s->clock, state->now);
+        s->clock = later_of(s->clock, state->now);
 }
 
 /* ---------------------------------------------------------------- jobs that wait for their hosts */
@@ -182,7 +149,7 @@ static double seconds_up(const Sleepers *s, const uint64_t *hosts)
     for (int64_t kind = 0; kind < s->sorts; kind++)
         for (int64_t index = 0; index < s->words; index++)
             if (hosts[index] & s->members[kind * s->words + index])
-                up = latest(up, s->seconds[kind * WAYS + UP]);
+                up = later_of(up, s->seconds[kind * WAYS + UP]);
     return up;
 }
 
@@ -196,12 +163,12 @@ static double awake_at(const State *state, const uint64_t *hosts, uint64_t *some
         read_switch(s, number, some);
         meet(some, hosts, s->words);
         if (has_some(some, s->words))
-            found = latest(found, latest(s->expected[number], state->now)
+            found = later_of(found, later_of(s->expected[number], state->now)
                                       + (turn % WAYS == DOWN ? s->seconds[turn + UP - DOWN] : 0.0));
     }
     copy(hosts, some, s->words);
     meet(some, s->asleep, s->words);
-    return latest(found, state->now + seconds_up(s, some));
+    return later_of(found, state->now + seconds_up(s, some));
 }
 
 bool boot(State *state, int64_t job)
@@ -299,7 +266,7 @@ void want(State *state, double start, const uint64_t *hosts)
     if (due <= state->now)
         join(s->wanted, hosts, s->words);
     else if (has_some(s->others, s->words))
-        s->due = fmin(s->due, latest(due, start - seconds_up(s, s->others)));
+        s->due = fmin(s->due, later_of(due, start - seconds_up(s, s->others)));
 }
 
 /* Note which hosts are idle now. */
@@ -347,8 +314,7 @@ static double next_sleepy(const Sleepers *s, double now)
 void find_free(const State *state)
 {
     empty(state->sleepers->free, state->sleepers->words);
-    for (int64_t run = 0; run < state->free_runs; run++)
-        enter_run(state->sleepers->free, state->free_first[run], state->free_last[run]);
+    enter_runs(state->sleepers->free, state->free_first, state->free_last, state->free_runs);
 }
 
 /* Make `idle` the set of hosts that can sleep, are awake, and are free. */

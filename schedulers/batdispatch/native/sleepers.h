@@ -114,7 +114,5 @@ void want(State *state, double start, const uint64_t *hosts);
 void find_free(const State *state);
 /* Wake hosts that are wanted, and let others sleep that are free; the end of a decision. */
 void let_sleep(State *state);
-/* Add the hosts of a job to a set. */
-void enter_job(const State *state, int64_t job, uint64_t *mask);
 
 #endif

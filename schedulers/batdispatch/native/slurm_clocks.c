@@ -1,6 +1,7 @@
 /* See batdispatch.dispatchers.slurm.clocks. */
 #include <math.h>
 
+#include "extremes.h"
 #include "rounding.h"
 #include "running_jobs.h"
 #include "slurm.h"
@@ -10,11 +11,6 @@
 #define POLL 1.0
 /* Share of a step that is still on the grid. */
 #define SLIVER 1e-9
-
-static double later_of(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 static double sooner_of(double a, double b)
 {

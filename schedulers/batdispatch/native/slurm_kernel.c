@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "export.h"
+#include "hosts.h"
 #include "running_jobs.h"
 #include "slurm.h"
 
@@ -18,9 +19,7 @@ static bool advance_slurm(State *state, Slurm *slurm)
     if (!begin_moment(state))
         return false;
     for (int64_t job = end_next(state); job != UNKNOWN; job = end_next(state)) {
-        int64_t at = state->hosts_at[job], behind = at + state->hosts_runs[job];
-        for (; at < behind; at++)
-            enter_run(slurm->idle, state->first[at], state->last[at]);
+        enter_job(state, job, slurm->idle);
         state->free += state->units[job];
         expect_no_longer(state, job);
     }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "hosts.h"
 #include "queue_tree.h"
 #include "rounding.h"
 #include "running_jobs.h"
@@ -13,12 +14,7 @@ void start_on_place(State *state, Slurm *slurm, int64_t job)
         start_on_nodes(state, slurm->nodes, job);
         return;
     }
-    int64_t count = runs_of_set(slurm->place, slurm->words, slurm->runs);
-    state->hosts_at[job] = state->runs, state->hosts_runs[job] = (int32_t)count;
-    for (int64_t index = 0; index < count; index++, state->runs++) {
-        state->first[state->runs] = (int32_t)slurm->runs[index].first;
-        state->last[state->runs] = (int32_t)(slurm->runs[index].first + slurm->runs[index].hosts - 1);
-    }
+    give_set(state, job, slurm->place, slurm->words);
     take_out(slurm->idle, slurm->place, slurm->words);
     state->free -= state->units[job];
     leave_queue(state, job);

@@ -3,12 +3,8 @@
 #include <string.h>
 
 #include "export.h"
+#include "extremes.h"
 #include "slurm.h"
-
-static double later_of(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 double whole_part(double x, double y)
 {

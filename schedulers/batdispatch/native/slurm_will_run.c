@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "hosts.h"
 #include "slurm.h"
 
 /* Seconds after which a job that has outlived its walltime is taken for ended. */
@@ -52,12 +53,10 @@ bool shares_hosts(const State *state, int64_t job, const uint64_t *set)
 /* Give back what a running job has. */
 static void give_back(const State *state, Slurm *slurm, int64_t job)
 {
-    int64_t at = state->hosts_at[job], behind = at + state->hosts_runs[job];
     if (slurm->nodes)
         give_back_nodes(state, slurm->nodes, job, slurm->nodes->then);
     else
-        for (; at < behind; at++)
-            enter_run(slurm->given, state->first[at], state->last[at]);
+        enter_job(state, job, slurm->given);
 }
 
 /* Begin with what is free now. */
