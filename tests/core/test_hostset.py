@@ -32,6 +32,11 @@ def test_lowest_takes_the_smallest_ids(ids: set[int], data: st.DataObject) -> No
     assert hostset.ids(hostset.lowest(hostset.mask_of(ids), count)) == sorted(ids)[:count]
 
 
+@given(SETS, st.integers(-2, 9))
+def test_at_most_takes_the_smallest_ids_that_are_there(ids: set[int], count: int) -> None:
+    assert hostset.ids(hostset.at_most(hostset.mask_of(ids), count)) == sorted(ids)[: max(count, 0)]
+
+
 def test_lowest_of_too_few_is_an_error() -> None:
     with pytest.raises(ValueError, match="more ids than"):
         hostset.lowest(0b1011, 4)
