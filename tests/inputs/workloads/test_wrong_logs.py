@@ -108,6 +108,7 @@ WRONG_OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "select none left": (("--select", "users=nobody"), "no job is left"),
     "processors and cores": (("--units", "cores", "--processors-per-host", "4"), "--units cores"),
     "memory of hosts": (("--memory", "used"), "option --memory"),
+    "compute beyond numbers": (("--compute", "1e307f"), "option --compute: '1e307f' is beyond numbers"),
     "master without platform": (("--master-host", "m"), "option --master-host"),
     "platform missing": (("--platform", "nowhere.xml"), "nowhere.xml"),
 }

@@ -66,6 +66,12 @@ def test_accuracy() -> None:
     assert {row: round(share) for row, share in enumerate(shares) if share} == {0: 1, 1: 1, 10: 1, 19: 2, 20: 2}
 
 
+def test_accuracy_of_walltimes_shorter_than_any_clock_tells_is_a_number() -> None:
+    traits = Traits(workload_of(*((0.0, 1, 3e10, walltime, "") for walltime in (1e-320, 1e-320, 60.0))))
+    assert traits.accuracy.tolist() == pytest.approx([3e16, 3e16, 5e8])
+    assert traits.quantiles()["run time / walltime"][1][2] == pytest.approx(3e16)
+
+
 def test_sizes() -> None:
     traits = Traits(workload_of(*((0.0, size, 60.0, math.inf, "") for size in (2, 3, 4, 5, 16, 17))))
     sizes = traits.sizes()

@@ -19,6 +19,8 @@ DAY, WEEK = 86_400.0, 604_800.0
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 #: 1970 began on a Thursday.
 _FIRST_WEEKDAY = 3
+#: No walltime is taken to be shorter, s: the resolution of simulators' clocks. A share of less may be beyond numbers.
+_TICK = 1e-6
 #: Quantiles that are told.
 QUANTILES = (0.0, 0.1, 0.5, 0.9, 0.99, 1.0)
 #: Parts of 0 to 100 % in which the accuracy of walltimes is counted.
@@ -134,7 +136,7 @@ class Traits:
     @cached_property
     def accuracy(self) -> Floats:
         """Run time over walltime of the jobs that have both, float64 [limited job]; above 1: they are killed."""
-        accuracy: Floats = self.runtime[self.limited] / self.walltime[self.limited]
+        accuracy: Floats = self.runtime[self.limited] / np.maximum(self.walltime[self.limited], _TICK)
         return accuracy
 
     @cached_property
