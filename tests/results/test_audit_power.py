@@ -78,9 +78,10 @@ def waits(tmp_path: Path) -> Path:
 
 
 def test_a_job_that_takes_no_time_burns_nothing(tmp_path: Path) -> None:
-    jobs = [{"id": str(n), "subtime": 400 * n, "walltime": 600, "res": 8, "profile": "d"} for n in range(3)]
+    """The last one begins and ends while hosts fall asleep."""
+    jobs = [{"id": str(n), "subtime": 60.5 * n, "walltime": 600, "res": 8 - 7 * n, "profile": "d"} for n in range(2)]
     workload = write_workload(tmp_path / "w.json", jobs, {"d": {"type": "delay", "delay": 2e-10}}, 8)
-    platform, name = ENERGY / "platforms" / "homo8.xml", "powered[sleep=idle,after=60]"
+    platform, name = ENERGY / "platforms" / "homo8.xml", "powered[sleep=idle,after=60,keep=1]"
     execute(RunSpec(platform=str(platform), workload=str(workload), dispatcher=name), tmp_path / "run")
     assert {row["consumed_energy"] for row in rows(tmp_path / "run" / "jobs.csv")} == {"0.000000"}
     assert "nothing wrong in what was checked" in found(tmp_path / "run")

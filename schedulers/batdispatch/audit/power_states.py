@@ -46,7 +46,7 @@ def joules_by_state(case: Case) -> dict[str, float]:
     for (_, listed, state), time in zip(rows_of_file, exact, strict=True):
         for host in listed:
             courses[host].change(time, state)
-    span = float(rows.submission.min()), float(rows.left[rows.ran].max())
+    span = float(rows.submission.min()), float(rows.finish[rows.ran].max())
     return {doing: sum(course.burnt_while(doing, *span) for course in courses) for doing in ("asleep", "switching")}
 
 
