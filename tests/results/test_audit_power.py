@@ -87,6 +87,16 @@ def test_a_job_that_takes_no_time_burns_nothing(tmp_path: Path) -> None:
     assert "nothing wrong in what was checked" in found(tmp_path / "run")
 
 
+def test_moments_that_are_printed_with_six_digits_are_read_where_they_have_all(tmp_path: Path) -> None:
+    """Hosts wake up at 12,345,670 s, which pstate_changes.csv rounds to a moment after the end of the run."""
+    jobs = [{"id": "0", "subtime": 12345670.1, "walltime": 600, "res": 3, "profile": "d"}]
+    workload = write_workload(tmp_path / "w.json", jobs, {"d": {"type": "delay", "delay": 2}}, 8)
+    platform, name = ENERGY / "platforms" / "homo8.xml", "powered[sleep=idle,after=60]"
+    execute(RunSpec(platform=str(platform), workload=str(workload), dispatcher=name), tmp_path / "run")
+    assert "1.23457e+07,0-2,-1\n" in (tmp_path / "run" / "pstate_changes.csv").read_text()
+    assert "nothing wrong in what was checked" in found(tmp_path / "run")
+
+
 def test_joules_that_no_watts_explain_are_found(waits: Path) -> None:
     assert "nothing wrong in what was checked" in found(waits)
     rows_path, sums_path = waits / "jobs.csv", waits / "schedule.csv"

@@ -38,16 +38,23 @@ def joules_by_state(case: Case) -> dict[str, float]:
         return {}
     if not rows.ran.any():
         return {"asleep": 0.0, "switching": 0.0}
-    with (case.folder / "consumed_energy.csv").open(newline="") as file:
-        moments = [float(row["time"]) for row in csv.DictReader(file) if row["event_type"] == "p"]
-    rows_of_file, courses = list(changes(path)), [PowerCourse(*stated) for stated in case.machine.power]
-    printed = [time for time, _, _ in rows_of_file]
-    exact = printed[: len(rows_of_file) - len(moments)] + moments if len(rows_of_file) >= len(moments) else printed
-    for (_, listed, state), time in zip(rows_of_file, exact, strict=True):
-        for host in listed:
-            courses[host].change(time, state)
+    courses = courses_of(case)
     span = float(rows.submission.min()), float(rows.finish[rows.ran].max())
     return {doing: sum(course.burnt_while(doing, *span) for course in courses) for doing in ("asleep", "switching")}
+
+
+def courses_of(case: Case) -> list[PowerCourse]:
+    """Return the power states of each host, from moments with all digits where consumed_energy.csv tells them."""
+    path, courses = case.folder / "consumed_energy.csv", [PowerCourse(*stated) for stated in case.machine.power]
+    with path.open(newline="") as file:
+        moments = [float(row["time"]) for row in csv.DictReader(file) if row["event_type"] == "p"]
+    rows = list(changes(case.folder / "pstate_changes.csv"))
+    printed = [time for time, _, _ in rows]
+    exact = printed[: len(rows) - len(moments)] + moments if len(rows) >= len(moments) else printed
+    for (_, listed, state), time in zip(rows, exact, strict=True):
+        for host in listed:
+            courses[host].change(time, state)
+    return courses
 
 
 def given_series(case: Case, stated: str) -> list[tuple[float, float]] | None:

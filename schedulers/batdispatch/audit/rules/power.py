@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from batdispatch.audit.case import Case, Faults, rule
 from batdispatch.audit.findings import Fault, part
-from batdispatch.audit.power_states import PRINT, PowerCourse, changes, given_series, options_of_powered, sums_of
+from batdispatch.audit.power_states import (
+    PRINT,
+    PowerCourse,
+    changes,
+    courses_of,
+    given_series,
+    options_of_powered,
+    sums_of,
+)
 
 #: Joules by which sums of printed numbers may miss.
 _JOULES = 1e-3
@@ -71,17 +79,14 @@ def _energies(path: Path) -> NDArray[np.float64]:
 @rule("rows", name="watts")
 def watts(case: Case) -> Faults:
     """Where jobs only wait, energies are the sum of watts times seconds over the power states of the hosts."""
-    path, rows = case.folder / "pstate_changes.csv", case.rows
+    paths, rows = [case.folder / name for name in ("pstate_changes.csv", "consumed_energy.csv")], case.rows
     ran = np.flatnonzero(rows.ran & (rows.energy >= 0))
     machine = case.machine
-    if not path.is_file() or not machine.exclusive or machine.storage or not len(ran):
+    if not all(path.is_file() for path in paths) or not machine.exclusive or machine.storage or not len(ran):
         return
     if any(case.jobs[row] is None or not _only_waits(case, row) for row in ran.tolist()):
         return
-    courses = [PowerCourse(*stated) for stated in machine.power]
-    for time, listed, state in changes(path):
-        for host in listed:
-            courses[host].change(time, state)
+    courses = courses_of(case)
     steady = np.array([course.idle() for course in courses])
     for row in ran.tolist():
         power = float(steady[case.compute_hosts(row)].sum())
