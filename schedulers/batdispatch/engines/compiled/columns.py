@@ -18,7 +18,7 @@ from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispat
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.compiled.queue_order import COLUMN, column_of, formula_of, inner_of
 from batdispatch.engines.compiled.state import Floats, Jobs, Key
-from batdispatch.inputs.workloads.columns import JobColumns
+from batdispatch.inputs.workloads.columns import JobColumns, on_clock
 from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.ordering.aging import AgedArea
 from batdispatch.parts.ordering.arrival import Fcfs
@@ -27,7 +27,7 @@ from batdispatch.parts.ordering.priority import Basic
 
 def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
     """Return the jobs as the dispatcher would hear of them, and as it would put them in order and plan them."""
-    walltime, submission = _on_clock(jobs.walltime), _on_clock(jobs.submission)
+    walltime, submission = on_clock(jobs.walltime), on_clock(jobs.submission)
     expected = np.where(np.isinf(walltime), dispatcher.options.default_walltime, walltime)
     told = msgspec.structs.replace(jobs, submission=submission, walltime=walltime)
     ordering, ahead = inner_of(dispatcher.ordering), getattr(dispatcher.options, "backfill", "")
@@ -66,14 +66,6 @@ def has_foresight(dispatcher: QueueDispatcher) -> bool:
 def runs_of(machine: Machine) -> NDArray[np.int64]:
     """Return first and last host of each run of hosts that run jobs: int64 [run, 2]."""
     return np.array(list(hostset.runs(machine.compute)), dtype=np.int64).reshape(-1, 2)
-
-
-def _on_clock(times: Floats) -> Floats:
-    """Return times in seconds as a clock counts them that knows microseconds."""
-    times = times.copy()
-    broken = np.flatnonzero(times != np.rint(times))
-    times[broken] = [round(time, 6) for time in times[broken].tolist()]
-    return times
 
 
 class Glimpse:

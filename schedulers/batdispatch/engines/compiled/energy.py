@@ -55,20 +55,19 @@ class EnergyRows:
     def __init__(self, machine: Machine, count: CountEnergy, jobs: Jobs, schedule: Schedule) -> None:
         self._states = states = HostStates(machine)
         self._meter = OwnMeter(states, exact=count == "exact")
-        self._schedule = schedule
         self._energy = energy = Energy(exact=count == "exact", lines=len(schedule.log), hosts=len(states.powers))
         energy.submission, energy.charged, energy.begun = jobs.submission.min(initial=math.inf), math.nan, math.nan
         energy.hold(log=schedule.log, start=schedule.start, stop=schedule.end, hosts_at=schedule.at)
         energy.hold(hosts_runs=schedule.runs, first=schedule.first, last=schedule.last)
-        switches = schedule.switches
-        if switches is not None:
-            energy.events = len(switches.event)
-            energy.hold(event=switches.event, event_at=switches.event_at, event_line=switches.event_line)
-            energy.hold(turn=switches.turn, at=switches.at, pieces=switches.pieces)
-            energy.hold(switch_first=switches.first, switch_last=switches.last)
+        #: How many there were, and how many hosts switched in them.
+        self._switches = (0, 0)
+        if switches := schedule.switches:
+            energy.hold(**switches)
+            energy.events = len(switches["event"])
+            self._switches = len(switches["turn"]), int((switches["switch_last"] - switches["switch_first"] + 1).sum())
         self._hold_hosts(machine)
         # A row for each start and end of a job, and for two of five phases of a switch.
-        rows = len(schedule.log) + 2 * (0 if switches is None else len(switches.turn))
+        rows = len(schedule.log) + 2 * self._switches[0]
         energy.hold_zeros(rows, "when", "total", "least", "what")
         energy.hold_zeros(rows * _COLUMNS, "count")
         energy.hold_zeros(len(jobs.units), "burnt")
@@ -125,8 +124,7 @@ class EnergyRows:
 
     def totals(self, idle: float) -> dict[str, float]:
         """Return what schedule.csv says of it; `idle`: seconds that hosts neither computed nor were away."""
-        energy, switches = self._energy, self._schedule.switches
+        energy = self._energy
         joules = 0.0 if math.isnan(energy.begun) else energy.ended - energy.begun
         spent = dict(zip(STATES, energy.arrays["spent"].tolist(), strict=True))
-        hosts = 0 if switches is None else int((switches.last - switches.first + 1).sum())
-        return totals_of(joules, (0 if switches is None else len(switches.turn), hosts), idle, spent)
+        return totals_of(joules, self._switches, idle, spent)

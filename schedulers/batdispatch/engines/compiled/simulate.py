@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from batdispatch.engines.compiled.nodes import Demands, Nodes, nodes_of
 from batdispatch.engines.compiled.nodes import make_room as make_room_on_nodes
 from batdispatch.engines.compiled.openings import Openings, openings_of
 from batdispatch.engines.compiled.queue_order import beside_of, order_of
-from batdispatch.engines.compiled.sleepers import Sleepers, Switches, lacks_room
+from batdispatch.engines.compiled.sleepers import Sleepers, lacks_room, switches_of
 from batdispatch.engines.compiled.sleepers import make_room as make_room_for_switches
 from batdispatch.engines.compiled.state import (
     ALL_OVER,
@@ -37,7 +37,6 @@ from batdispatch.engines.compiled.state import (
     Floats,
     Ints,
     Jobs,
-    State,
     begin,
     make_room,
     make_room_for_calls,
@@ -71,7 +70,7 @@ class Schedule(NamedTuple):
     #: Where jobs share nodes: units on each host of each job, in the order of the runs.
     counts: Ints | None = None
     #: Of hosts that sleep, if any do.
-    switches: Switches | None = None
+    switches: Mapping[str, NDArray[Any]] | None = None
 
 
 def schedule_of(
@@ -130,7 +129,7 @@ def schedule_of(
         # The engine tells of the end as well, and where there are no jobs, of that.
         messages=state.messages + (1 if state.jobs else 2),
         counts=None if nodes is None else nodes.arrays["counts"][: nodes.counted],
-        switches=None if sleepers is None else Switches(sleepers),
+        switches=None if sleepers is None else switches_of(sleepers),
     )
 
 
@@ -163,6 +162,9 @@ class _Simulation(ABC):
             self.openings = openings_of(demands, jobs, self.state, plans=dispatcher.plans_openings)
             if self.openings is not None:
                 self.nodes.openings = ctypes.addressof(self.openings)
+        self._forecast: Forecast | None = None
+        if isinstance(dispatcher, PlanningQueue) and has_foresight(dispatcher):
+            self._forecast = Forecast(jobs, dispatcher, self.state)
 
     def let_sleep(self, sleepers: Sleepers) -> None:
         """Let hosts sleep, before anything happens."""
@@ -173,6 +175,18 @@ class _Simulation(ABC):
     @abstractmethod
     def go_on(self, moments: int) -> int:
         """Simulate so many moments more, and return how that ended."""
+
+    def _run(self, kernel: str, most: int, *given: object) -> int:
+        """Let a kernel run, at most so many moments and with a forecast whenever it asks; return how that ended."""
+        forecast = self._forecast
+        for _ in range(most):
+            answer: int = call(kernel, self.state, *given, None if forecast is None else forecast.record, most)
+            if answer == ALL_OVER and forecast is not None:
+                forecast.hear(math.inf)
+            if answer != ASKS or forecast is None:
+                return answer
+            forecast.predict()
+        return AT_PAUSE
 
     def grow(self) -> None:
         """Make more room for what lacks it."""
@@ -201,14 +215,11 @@ class _Queueing(_Simulation):
             self._rule = EASY_HOSTS if dispatcher.options.reservation == "hosts" else EASY_COUNT
         sums = (np.array([self.state.size]), jobs.units) if demands is None else demands.sums()
         self._order, self._beside = order_of(jobs), beside_of(dispatcher.ordering, self.state, *sums)
-        self._forecast = _forecast_of(jobs, dispatcher, self.state)
 
     def go_on(self, moments: int) -> int:
         # An order by key takes the longer, the longer the queue is.
         most = moments if self._order is None else max(moments // 50, 1)
-        foresight = self._forecast.record if self._forecast is not None else None
-        given = (self.state, self.nodes, self._order, self._beside, foresight, self._rule)
-        return _go_on(lambda: call("run_queue", *given, most), most, self._forecast)
+        return self._run("run_queue", most, self.nodes, self._order, self._beside, self._rule)
 
 
 class _Slurm(_Simulation):
@@ -220,14 +231,10 @@ class _Slurm(_Simulation):
         self._slurm, self._order = slurm.slurm_of(jobs, runs, dispatcher, demands, self.nodes), order_of(jobs)
         if demands is not None and self._order is not None:
             self._order.hold(tier=_tiers(demands))
-        self._forecast = _forecast_of(jobs, dispatcher, self.state)
 
     def go_on(self, moments: int) -> int:
         # As in an order by key.
-        most = max(moments // 50, 1)
-        foresight = self._forecast.record if self._forecast is not None else None
-        given = (self.state, self._slurm, self._order, foresight)
-        return _go_on(lambda: call("run_slurm", *given, most), most, self._forecast)
+        return self._run("run_slurm", max(moments // 50, 1), self._slurm, self._order)
 
     def grow(self) -> None:
         tried = min(self.state.waiting, self._slurm.most_tried)
@@ -244,24 +251,6 @@ def _tiers(demands: Demands) -> Ints:
     """Return a number for each job, int64 [job]; the smallest goes first, as `Partitions.in_order` has it."""
     _, tiers = np.unique([-part.tier for part in demands.parts], return_inverse=True)
     return np.where(demands.reserved, 0, len(tiers)) + tiers[demands.part]
-
-
-def _forecast_of(jobs: Jobs, dispatcher: QueueDispatcher, state: State) -> Forecast | None:
-    if not isinstance(dispatcher, PlanningQueue) or not has_foresight(dispatcher):
-        return None
-    return Forecast(jobs, dispatcher, state)
-
-
-def _go_on(run: Callable[[], int], times: int, forecast: Forecast | None) -> int:
-    """Let a kernel run, at most so many times and with a forecast whenever it asks; return how that ended."""
-    for _ in range(times):
-        answer = run()
-        if answer == ALL_OVER and forecast is not None:
-            forecast.hear(math.inf)
-        if answer != ASKS or forecast is None:
-            return answer
-        forecast.predict()
-    return AT_PAUSE
 
 
 class _Planning(_Simulation):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.machine.host_states import HostStates
@@ -85,18 +87,15 @@ def _of_sleep(dispatcher: PowerSaving, machine: Machine) -> str | None:
     return None if states.can_sleep & machine.compute else "no host can sleep"
 
 
-def sleeping_kinds(machine: Machine) -> list[tuple[HostPower, int]]:
-    """Return each kind of hosts that can sleep, and the mask of those of it that run jobs."""
-    return [(power, hosts & machine.compute) for power, hosts in HostStates(machine).kinds if power.sleeps]
-
-
 def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleepers:
     """Return the sleepers before anything happens."""
-    kinds, words, size = sleeping_kinds(machine), words_of(machine), machine.size
+    states, words, size = HostStates(machine), words_of(machine), machine.size
+    # Those of each that run jobs.
+    kinds = [(power, hosts & machine.compute) for power, hosts in states.kinds if power.sleeps]
     sleepers = Sleepers(
         words=words,
         sorts=len(kinds),
-        longest=HostStates(machine).longest_wake,
+        longest=states.longest_wake,
         after=dispatcher.options.after,
         keep=dispatcher.kept_awake(machine),
         if_nobody_waits=type(dispatcher.sleep) is Quiet,
@@ -150,13 +149,11 @@ def make_room(sleepers: Sleepers, size: int) -> None:
     sleepers.most_events, sleepers.most_groups = events, groups
 
 
-class Switches:
-    """What became of the hosts of a simulation that slept; see `Sleepers` for the columns."""
-
-    def __init__(self, sleepers: Sleepers) -> None:
-        of = sleepers.arrays
-        self.turn, self.at, self.pieces = (of[name][: sleepers.switches] for name in ("turn", "at", "pieces"))
-        self.first, self.last = (of[name][: sleepers.runs] for name in ("first", "last"))
-        self.event, self.event_at, self.event_line = (
-            of[name][: sleepers.events] for name in ("event", "event_at", "event_line")
-        )
+def switches_of(sleepers: Sleepers) -> dict[str, NDArray[Any]]:
+    """Return what became of the hosts that slept, see `Sleepers`, by the names that native/energy.c has for it."""
+    of = sleepers.arrays
+    return {
+        **{name: of[name][: sleepers.switches] for name in ("turn", "at", "pieces")},
+        **{f"switch_{name}": of[name][: sleepers.runs] for name in ("first", "last")},
+        **{name: of[name][: sleepers.events] for name in ("event", "event_at", "event_line")},
+    }

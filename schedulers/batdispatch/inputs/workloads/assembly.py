@@ -25,7 +25,7 @@ from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.numerals import number
 from batdispatch.inputs.log_options import LogOptions
-from batdispatch.inputs.workloads.columns import submission_order
+from batdispatch.inputs.workloads.columns import on_clock, submission_order
 from batdispatch.inputs.workloads.log_columns import ARRAYS, BY_ID, LogBlock, LogColumns
 from batdispatch.inputs.workloads.log_workload import LogProfiles, LogWorkload
 from batdispatch.inputs.workloads.logs import LogInfo, LogJob, Selection
@@ -37,8 +37,6 @@ from batdispatch.inputs.workloads.report import ImportReport, Sieve
 SHORTEST = 1.0
 #: Longest time span accepted in a log, s: a thousand years.
 LONGEST = 3.2e10
-#: Times that are objects at the same time.
-_BLOCK = 4096
 
 
 def blocks(found: Iterator[LogJob] | Iterator[LogBlock], report: ImportReport) -> Iterator[LogBlock]:
@@ -119,7 +117,7 @@ def assemble(
     info.nodes = {name: jobs.nodes[name] for name in jobs.ids if name in jobs.nodes}
     if info.dated:
         info.about.setdefault("UnixStartTime", 0)
-    jobs.submission = _moved(jobs.submission, origin)
+    jobs.submission = on_clock(jobs.submission - origin)
     sieve = Sieve(report, jobs.ids)
     _repair_walltimes(jobs, options, sieve, info.overruns)
     _link(jobs, options, sieve)
@@ -224,15 +222,6 @@ def _put_in_order(jobs: LogColumns, first: int | None, report: ImportReport) -> 
         sieve = Sieve(report, jobs.ids)
         sieve.drop(f"after the first {first:,} jobs", np.arange(len(jobs)) >= first)
         jobs.keep(sieve.tell())
-
-
-def _moved(submission: NDArray[np.float64], origin: float) -> NDArray[np.float64]:
-    moved = submission - origin
-    fractions = np.flatnonzero(moved != np.floor(moved))
-    # Batsim's messages count microseconds. NumPy rounds a product, and so differs where it comes out near a half.
-    for rows in np.array_split(fractions, len(fractions) // _BLOCK + 1):
-        moved[rows] = [round(time, 6) for time in moved[rows].tolist()]
-    return moved
 
 
 def _link(jobs: LogColumns, options: LogOptions, sieve: Sieve) -> None:

@@ -14,6 +14,9 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.native.texts import PackedTexts
 
+#: Times that are objects at the same time.
+_BLOCK = 4096
+
 
 class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
     """Jobs that ask for whole hosts, any ones, and do nothing but take a known time; in Batsim's order of submission.
@@ -112,6 +115,16 @@ def columns_of(workload: Workload, *, told: bool = False) -> JobColumns | NotPla
         users=list(users),
         told=jobs if told else None,
     )
+
+
+def on_clock(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return times, s, as a clock counts them that knows microseconds, as that of Batsim's messages does."""
+    counted = times.copy()
+    fractions = np.flatnonzero(times != np.floor(times))
+    # NumPy rounds a product, and so differs where it comes out near a half.
+    for rows in np.array_split(fractions, len(fractions) // _BLOCK + 1):
+        counted[rows] = [round(time, 6) for time in times[rows].tolist()]
+    return counted
 
 
 def submission_order(submission: NDArray[np.float64], ids: Sequence[str] | PackedTexts) -> NDArray[np.int64] | None:
