@@ -13,7 +13,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, JobState, Resumption, Stay
-from batdispatch.core.line.dispatcher import Dispatcher, Gap, create
+from batdispatch.core.line.dispatcher import Gap
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
@@ -129,9 +129,6 @@ class Attempts(Layer):
         #: Jobs that needed more than `BEYOND` times their law's upper bound; the worst ratio, and the job that had it.
         self._beyond = 0
         self._worst = (0.0, "")
-
-    def make_inner(self, seed: int) -> Dispatcher:
-        return create(self.options.dispatcher, seed=seed)
 
     # ------------------------------------------------------------------ questions of the dispatcher inside
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Resumption, Stay
-from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.dispatcher import Dispatcher, Gap, create
 from batdispatch.core.line.events import Event, JobsKilled
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
@@ -41,13 +40,13 @@ class Layer(Dispatcher):
         for name in ("registers_jobs", "reuses_profiles", "needs_energy"):
             setattr(self, name, getattr(type(self), name) or getattr(self.inner, name))
 
-    @abstractmethod
     def make_inner(self, seed: int) -> Dispatcher:
-        """Return the dispatcher inside; called once, when `options` are set.
+        """Return the dispatcher inside, which the option `dispatcher` names; called once, when `options` are set.
 
         Args:
             seed: of its random choices.
         """
+        return create(self.options.dispatcher, seed=seed)
 
     def begin(self, ledger: Ledger) -> None:
         self.inner.clock = self.clock

@@ -37,7 +37,6 @@ from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line import registry
-from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.events import (
     Event,
     JobsKilled,
@@ -234,9 +233,6 @@ class PowerSaving(Layer):
                 raise InputError(f"dispatcher powered: found {needs}={value} without a price, expected price=FILE")
             return None
         return CheapHours(self._price, options.start, options.slack, Predictions(options.prediction))
-
-    def make_inner(self, seed: int) -> Dispatcher:
-        return create(self.options.dispatcher, seed=seed)
 
     def begin(self, ledger: Ledger) -> None:
         if self._on:

@@ -13,7 +13,6 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.jobs.request import Request
-from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.events import Event, JobsKilled, RequestedCall
 from batdispatch.core.line.ledger import TICK, Ledger
 from batdispatch.core.line.options import Options
@@ -109,9 +108,6 @@ class Resizing(Layer):
         self._line: list[Job] | None = None
         #: How many units each of these jobs asks for.
         self._needs: list[int] = []
-
-    def make_inner(self, seed: int) -> Dispatcher:
-        return create(self.options.dispatcher, seed=seed)
 
     def begin(self, ledger: Ledger) -> None:
         if self._simulates_network and not ledger.machine.exclusive:

@@ -26,7 +26,7 @@ WORD = 64
 #: More units than there can be of what is counted.
 _UNBOUND = 2**62
 
-#: Sets of hosts, uint64 [set, word].
+#: Sets of hosts, or of blocks of them, uint64 [set, word].
 Masks = NDArray[np.uint64]
 
 

@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.engines.compiled.nodes import WORD, Masks
 from batdispatch.engines.compiled.state import Ints
 from batdispatch.native.record import Record, fields_of
 
-#: Sets of blocks of hosts, uint64 [set, word].
-Masks = NDArray[np.uint64]
 #: Spans of time in which a job may gain that are told apart.
 MOST_HOPES = 4
-#: Bits of a word.
-WORD = 64
 #: On a machine of no more hosts, each one is a block for good: bits are counted faster than the hosts of blocks.
 FEW_HOSTS = 4096
 #: So many times the blocks that cannot be joined there is room for: sets grow by that, and joining is due so often.

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 
@@ -25,7 +25,6 @@ from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.inputs.workloads.model import Workload, stem
 from batdispatch.inputs.workloads.names import MAX_NAME, are_names, check_name
 
-T = TypeVar("T")
 _BYTE = re.compile(r"\(byte (\d+)\)")
 #: What stands before a value of an object: a brace or comma, and the name of the field.
 _FIELD = re.compile(rb'[ \t\r\n]*[{,][ \t\r\n]*("(?:[^"\\]++|\\.)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
@@ -45,27 +44,7 @@ def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | No
     Raises:
         InputError: the file cannot be read or something in it is wrong; the message says what and where.
     """
-    workload, jobs = read_workload_into(list, path, progress=progress)
-    workload.jobs = jobs
-    workload.sort()
-    return workload
-
-
-def read_workload_into(
-    collect: Callable[[Iterator[Job]], T], path: str | Path, *, progress: Callable[[int, int], None] | None = None
-) -> tuple[Workload, T]:
-    """Read a workload as `read_workload` does, and hand its jobs to `collect`, one at a time, in the file's order.
-
-    Returns:
-        The workload, without jobs, and what `collect` returned: whoever needs less of each job has no need of memory
-        for all of them.
-
-    Raises:
-        InputError: as for `read_workload`.
-    """
-    contents = read_contents(Path(path))
-    jobs = collect(contents.reader().read(contents.items(), progress))
-    return contents.workload([]), jobs
+    return read_contents(Path(path)).workload(progress)
 
 
 class Contents(msgspec.Struct, kw_only=True):
@@ -103,19 +82,20 @@ class Contents(msgspec.Struct, kw_only=True):
             return None
         return read_columns(self.jobs, self.profiles, frozenset(self.sizes))
 
-    def reader(self) -> JobReader:
-        """Return a reader of the jobs, for one reading."""
-        return JobReader(str(self.path), self.profiles, self.sizes, self.batsim == 5)
+    def workload(self, progress: Callable[[int, int], None] | None = None) -> Workload:
+        """Return the workload with an object per job; for `progress` see `read_workload`.
 
-    def workload(self, jobs: list[Job]) -> Workload:
-        """Return the workload of these jobs, which are put into order."""
+        Raises:
+            InputError: something is wrong in the jobs.
+        """
+        reader = JobReader(str(self.path), self.profiles, self.sizes, self.batsim == 5)
         workload = Workload(
             path=self.path,
             name=stem(self.path),
             digest=self.digest,
             nb_res=self.nb_res,
             batsim=self.batsim,
-            jobs=jobs,
+            jobs=list(reader.read(self.items(), progress)),
             profiles=self.profiles,
             as_written={name: (profile, self.theirs[name]) for name, profile in self.profiles.items() if self.theirs},
             about=self.about,

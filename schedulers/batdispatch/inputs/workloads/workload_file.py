@@ -61,7 +61,7 @@ class WorkloadFile:
         """
         if self._workload is None:
             contents, self._contents = self._contents or self._read_again(), None
-            self._workload = contents.workload(list(contents.reader().read(contents.items(), None)))
+            self._workload = contents.workload()
         workload = self._workload
         return msgspec.structs.replace(workload, jobs=list(workload.jobs), profiles=dict(workload.profiles))
 
