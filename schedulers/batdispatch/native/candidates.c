@@ -39,28 +39,15 @@ void drop_candidate(const State *state, Plan *plan, int64_t job)
         clear(plan->candidate_words, place / WORD);
 }
 
-/* Return the first number of a set at or above `number`, or UNKNOWN. */
-static int64_t next_in(const uint64_t *mask, int64_t words, int64_t number)
-{
-    for (int64_t index = number / WORD; index < words; index++) {
-        uint64_t word = mask[index];
-        if (index == number / WORD)
-            word &= ~(uint64_t)0 << (number % WORD);
-        if (word)
-            return index * WORD + lowest_place(word);
-    }
-    return UNKNOWN;
-}
-
 int64_t next_candidate(const State *state, const Plan *plan, int64_t place)
 {
-    int64_t index = place / WORD, words = (state->jobs + WORD - 1) / WORD;
-    if (index >= words)
+    int64_t words = (state->jobs + WORD - 1) / WORD, behind = place / WORD + 1;
+    if (behind > words)
         return UNKNOWN;
-    int64_t found = next_in(plan->candidates, index + 1, place);
-    if (found == UNKNOWN) {
-        index = next_in(plan->candidate_words, (words + WORD - 1) / WORD, index + 1);
-        found = index == UNKNOWN ? UNKNOWN : next_in(plan->candidates, words, index * WORD);
+    int64_t found = next_in(plan->candidates, behind, place, 0);
+    if (found == behind * WORD) {
+        int64_t index = next_in(plan->candidate_words, (words + WORD - 1) / WORD, behind, 0);
+        found = index < words ? next_in(plan->candidates, words, index * WORD, 0) : words * WORD;
     }
-    return found == UNKNOWN ? UNKNOWN : state->of_place[found];
+    return found < words * WORD ? state->of_place[found] : UNKNOWN;
 }

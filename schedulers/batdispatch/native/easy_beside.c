@@ -3,12 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "extremes.h"
 #include "heap.h"
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 /* Return whether there is as much as a job takes. */
 static bool is_enough(const Beside *beside, int64_t job, const int64_t *there)
@@ -37,7 +33,7 @@ static bool has_free(const Beside *beside)
 /* A job that runs there has ended in reality. */
 static void will_end(Beside *beside, int64_t job)
 {
-    double at = larger(beside->clock, beside->begun[job] + beside->runtime[job]);
+    double at = larger_of(beside->clock, beside->begun[job] + beside->runtime[job]);
     push_entry(beside->end_at, beside->end_job, beside->ending++, at, job);
 }
 
@@ -106,7 +102,7 @@ static void begin_job(Beside *beside, const State *state, int64_t job)
     beside->expected[at] = end, beside->expected_job[at] = job;
     beside->begun[job] = beside->clock;
     shift(beside, job, beside->free, -1);
-    beside->longest = larger(beside->longest, beside->clock - state->submission[job]);
+    beside->longest = larger_of(beside->longest, beside->clock - state->submission[job]);
     if (!isnan(beside->runtime[job]))
         will_end(beside, job);
     else if (isnan(beside->real[job]))
@@ -178,9 +174,9 @@ static int64_t next_job(Beside *beside, const State *state)
 
 static void reach(Beside *beside, const State *state, double time)
 {
-    beside->clock = larger(beside->clock, time);
+    beside->clock = larger_of(beside->clock, time);
     if (beside->queued)
-        beside->longest = larger(beside->longest, beside->clock - state->submission[beside->queue[0]]);
+        beside->longest = larger_of(beside->longest, beside->clock - state->submission[beside->queue[0]]);
 }
 
 /* Return until when everything is known: no longer than the slowest of the jobs that run here and there has run. */
@@ -231,11 +227,11 @@ void look_beside(Beside *beside, const State *state)
 /* Return for how long a job may wait before it is late. */
 static double patience(const Beside *beside, const State *state, int64_t job)
 {
-    double most = larger(beside->floor, beside->share * beside->longest);
+    double most = larger_of(beside->floor, beside->share * beside->longest);
     if (isnan(beside->begun[job]))
         return most;
     double there = beside->begun[job] - state->submission[job];
-    double slack = larger(beside->floor, there + beside->slack * beside->longest);
+    double slack = larger_of(beside->floor, there + beside->slack * beside->longest);
     return slack < most ? slack : most;
 }
 

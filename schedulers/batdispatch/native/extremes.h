@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 /* Without the care of fmax for what is no number. */
-static inline double later_of(double a, double b)
+static inline double larger_of(double a, double b)
 {
     return a > b ? a : b;
 }

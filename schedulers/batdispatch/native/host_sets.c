@@ -50,33 +50,23 @@ bool has_any(const uint64_t *set, int64_t first, int64_t last)
     return false;
 }
 
-/* Return the first host from `at` on that is in a set, or, with flip, that is not; words * WORD for none. */
-static int64_t next_edge(const uint64_t *set, int64_t words, int64_t at, uint64_t flip)
-{
-    int64_t index = at / WORD;
-    uint64_t word = index < words ? (set[index] ^ flip) & (~(uint64_t)0 << (at % WORD)) : 0;
-    while (!word && ++index < words)
-        word = set[index] ^ flip;
-    return word ? index * WORD + lowest_place(word) : words * WORD;
-}
-
 int64_t runs_of_set(const uint64_t *set, int64_t words, Run *runs)
 {
-    int64_t found = 0, first = next_edge(set, words, 0, 0);
+    int64_t found = 0, first = next_in(set, words, 0, 0);
     while (first < words * WORD) {
-        int64_t behind = next_edge(set, words, first, ~(uint64_t)0);
+        int64_t behind = next_in(set, words, first, ~(uint64_t)0);
         runs[found++] = (Run){first, behind - first};
-        first = next_edge(set, words, behind, 0);
+        first = next_in(set, words, behind, 0);
     }
     return found;
 }
 
 int64_t write_set(const uint64_t *set, int64_t words, int32_t *first, int32_t *last, int64_t at)
 {
-    for (int64_t host = next_edge(set, words, 0, 0); host < words * WORD; at++) {
-        int64_t behind = next_edge(set, words, host, ~(uint64_t)0);
+    for (int64_t host = next_in(set, words, 0, 0); host < words * WORD; at++) {
+        int64_t behind = next_in(set, words, host, ~(uint64_t)0);
         first[at] = (int32_t)host, last[at] = (int32_t)(behind - 1);
-        host = next_edge(set, words, behind, 0);
+        host = next_in(set, words, behind, 0);
     }
     return at;
 }

@@ -108,6 +108,16 @@ static inline bool touch(const uint64_t *one, const uint64_t *other, int64_t wor
     return false;
 }
 
+/* Return the first number from `at` on that is in a set, or, with all bits of `flip`, that is not; words * WORD for none. */
+static inline int64_t next_in(const uint64_t *mask, int64_t words, int64_t at, uint64_t flip)
+{
+    int64_t index = at / WORD;
+    uint64_t word = index < words ? (mask[index] ^ flip) & (~(uint64_t)0 << (at % WORD)) : 0;
+    while (!word && ++index < words)
+        word = mask[index] ^ flip;
+    return word ? index * WORD + lowest_place(word) : words * WORD;
+}
+
 /* Leave in a set only so many of its lowest numbers; it has as many. */
 static inline void leave_lowest_bits(uint64_t *mask, int64_t words, int64_t count)
 {

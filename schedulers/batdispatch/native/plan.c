@@ -71,12 +71,12 @@ void forget_past(Plan *plan, double now)
     int64_t at = step_of(plan, now);
     if (at > 0)
         drop_steps(plan, 0, at);
-    plan->times[0] = later_of(plan->times[0], now);
+    plan->times[0] = larger_of(plan->times[0], now);
 }
 
 void shift(Plan *plan, const uint64_t *mask, int64_t units, double start, double end, bool give)
 {
-    start = later_of(start, plan->times[0]);
+    start = larger_of(start, plan->times[0]);
     if (end <= start)
         return;
     int64_t first = cut_step(plan, start), behind = end == INFINITY ? plan->steps : cut_step(plan, end);
@@ -96,7 +96,7 @@ double free_until(const Plan *plan, const uint64_t *mask, double start, double e
 {
     for (int64_t at = step_of(plan, start); at < plan->steps && plan->times[at] < end; at++)
         if (!within(mask, step_set(plan, at), used_words(plan)))
-            return later_of(plan->times[at], start);
+            return larger_of(plan->times[at], start);
     return end;
 }
 
@@ -105,7 +105,7 @@ double earliest_there(const Plan *plan, const uint64_t *mask, double seconds, do
     for (int64_t at = step_of(plan, after); at < plan->steps; at++) {
         if (!within(mask, step_set(plan, at), used_words(plan)))
             continue;
-        double start = later_of(plan->times[at], after), end = round_six(start + seconds);
+        double start = larger_of(plan->times[at], after), end = round_six(start + seconds);
         while (at < plan->steps && plan->times[at] < end && within(mask, step_set(plan, at), used_words(plan)))
             at++;
         if (at == plan->steps || plan->times[at] >= end)

@@ -67,7 +67,7 @@ static void begin_switch(State *state, int64_t turn, const uint64_t *hosts)
     s->pieces[number] = s->runs - s->at[number];
     s->expected[number] = state->now + s->seconds[turn];
     s->end[number] = NAN;
-    s->clock = later_of(s->clock, state->now);
+    s->clock = larger_of(s->clock, state->now);
     s->active_switch[s->active++] = number;
     join(turn % WAYS == UP ? s->rising : s->falling, hosts, s->words);
     if (turn % WAYS == UP)
@@ -116,7 +116,7 @@ double go_on_switching(State *state, double until)
         s->clock = until < INFINITY ? until : s->clock;
         return until;
     }
-    s->clock = later_of(s->clock, first);
+    s->clock = larger_of(s->clock, first);
     int64_t left = 0;
     for (int64_t index = 0; index < s->active; index++) {
         int64_t number = s->active_switch[index];
@@ -128,7 +128,7 @@ double go_on_switching(State *state, double until)
         s->leaving_switch[s->leaving++] = s->told_switch[s->told++] = number;
     }
     s->active = left;
-    return later_of(round_six(s->clock), state->now);
+    return larger_of(round_six(s->clock), state->now);
 }
 
 void arrive(State *state)
@@ -137,7 +137,7 @@ void arrive(State *state)
     for (int64_t index = 0; index < s->told; index++)
         note(state, s->told_switch[index], ARRIVAL, state->now);
     if (s->told)
-        s->clock = later_of(s->clock, state->now);
+        s->clock = larger_of(s->clock, state->now);
 }
 
 /* ---------------------------------------------------------------- jobs that wait for their hosts */
@@ -149,7 +149,7 @@ static double seconds_up(const Sleepers *s, const uint64_t *hosts)
     for (int64_t kind = 0; kind < s->sorts; kind++)
         for (int64_t index = 0; index < s->words; index++)
             if (hosts[index] & s->members[kind * s->words + index])
-                up = later_of(up, s->seconds[kind * WAYS + UP]);
+                up = larger_of(up, s->seconds[kind * WAYS + UP]);
     return up;
 }
 
@@ -163,12 +163,12 @@ static double awake_at(const State *state, const uint64_t *hosts, uint64_t *some
         read_switch(s, number, some);
         meet(some, hosts, s->words);
         if (has_some(some, s->words))
-            found = later_of(found, later_of(s->expected[number], state->now)
+            found = larger_of(found, larger_of(s->expected[number], state->now)
                                       + (turn % WAYS == DOWN ? s->seconds[turn + UP - DOWN] : 0.0));
     }
     copy(hosts, some, s->words);
     meet(some, s->asleep, s->words);
-    return later_of(found, state->now + seconds_up(s, some));
+    return larger_of(found, state->now + seconds_up(s, some));
 }
 
 bool boot(State *state, int64_t job)
@@ -266,7 +266,7 @@ void want(State *state, double start, const uint64_t *hosts)
     if (due <= state->now)
         join(s->wanted, hosts, s->words);
     else if (has_some(s->others, s->words))
-        s->due = fmin(s->due, later_of(due, start - seconds_up(s, s->others)));
+        s->due = fmin(s->due, larger_of(due, start - seconds_up(s, s->others)));
 }
 
 /* Note which hosts are idle now. */

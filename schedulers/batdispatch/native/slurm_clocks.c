@@ -31,7 +31,7 @@ static void pass_by(Slurm *slurm, double now)
         return;
     double ran = round_six(slurm->last_full + passed * slurm->full_interval);
     if (now > ran + TOLERANCE)
-        slurm->last_full = ran, slurm->last = later_of(slurm->last, ran);
+        slurm->last_full = ran, slurm->last = larger_of(slurm->last, ran);
 }
 
 int64_t main_loop_due(State *state, Slurm *slurm, bool whole)
@@ -41,7 +41,7 @@ int64_t main_loop_due(State *state, Slurm *slurm, bool whole)
     double now = sooner_of(state->now, slurm->awaited);
     pass_by(slurm, now);
     double full = round_six(slurm->last_full + slurm->full_interval);
-    double head = on_grid(later_of(now - TOLERANCE, slurm->last + slurm->batch_delay), 0.0, slurm->tick);
+    double head = on_grid(larger_of(now - TOLERANCE, slurm->last + slurm->batch_delay), 0.0, slurm->tick);
     double moment = whole ? full : sooner_of(head, full);
     if (now < moment - TOLERANCE) {
         slurm->awaited = moment;

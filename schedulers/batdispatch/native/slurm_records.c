@@ -28,7 +28,7 @@ void begin_records(Slurm *slurm, double now)
 {
     slurm->begin = rounded(slurm, now);
     slurm->records = 1;
-    slurm->ends[0] = later_of(rounded(slurm, now + slurm->window), slurm->begin + slurm->resolution);
+    slurm->ends[0] = larger_of(rounded(slurm, now + slurm->window), slurm->begin + slurm->resolution);
     slurm->row[0] = 0;
     copy(slurm->hosts, row_of(slurm, 0), slurm->words);
 }
@@ -64,8 +64,8 @@ static int64_t cut_record(Slurm *slurm, double time)
 
 void reserve_hosts(Slurm *slurm, const uint64_t *hosts, double start, double end)
 {
-    start = later_of(rounded(slurm, start), slurm->begin);
-    end = later_of(rounded(slurm, end), start + slurm->resolution);
+    start = larger_of(rounded(slurm, start), slurm->begin);
+    end = larger_of(rounded(slurm, end), start + slurm->resolution);
     int64_t first = cut_record(slurm, start), behind = cut_record(slurm, end);
     for (int64_t record = first; record < behind; record++)
         take_out(row_of(slurm, record), hosts, slurm->words);
