@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.interleaved_search import InterleavedSearch
-from batdispatch.dispatchers.constraint.models.searched_model import MOST_DOUBLED, DoublingLimit, SearchedModel
+from batdispatch.dispatchers.constraint.models.searched_model import DoublingModel
 from batdispatch.parts.solving.runner import Value
 
 
-class NodeWise(SearchedModel):
+class NodeWise(DoublingModel):
     """PCP'19: an optional interval for each unit that each node could hold; exactly the job's number are present.
 
     The search sets times forward: of the jobs that may start first it schedules the shortest at its earliest start, and
@@ -23,11 +20,6 @@ class NodeWise(SearchedModel):
 
     name = "node-wise"
     task_seconds = 1e-7
-    most = MOST_DOUBLED
-
-    def __init__(self, instance: Instance, plan: Plan) -> None:
-        self._limit = DoublingLimit()
-        super().__init__(instance, plan)
 
     def build(self) -> None:
         cp = self.cp
@@ -73,9 +65,6 @@ class NodeWise(SearchedModel):
             raised=self.raised,
             sums=[self.units(job) for job in order],
         )
-
-    def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
-        return self._limit.enough(spent, limit, best)
 
     def counts(self, job: int, value: Value) -> dict[int, int]:
         return {node: sum(value(literal) for literal in row) for node, row in self.present[job].items()}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.dispatchers.constraint.models.searched_model import MOST_DOUBLED, DoublingLimit, SearchedModel
+from batdispatch.dispatchers.constraint.models.searched_model import DoublingModel
 
 
-class PooledModel(SearchedModel):
+class PooledModel(DoublingModel):
     """HCP'19's scheduling model: one cumulative per resource over the sum of all nodes' capacity.
 
     Expresses any request, by what it takes of the machine at least. The search sets times forward: of the jobs that may
@@ -20,17 +17,9 @@ class PooledModel(SearchedModel):
     name = "pooled"
     pooled = True
     task_seconds = 5e-7
-    most = MOST_DOUBLED
-
-    def __init__(self, instance: Instance, plan: Plan) -> None:
-        self._limit = DoublingLimit()
-        super().__init__(instance, plan)
 
     def build(self) -> None:
         self.pool()
 
     def search(self) -> Any:
         return self.cp.Phase(list(self.spans.values()), self.cp.INTERVAL_SET_TIMES_FORWARD)
-
-    def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
-        return self._limit.enough(spent, limit, best)

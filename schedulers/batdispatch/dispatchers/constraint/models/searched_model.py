@@ -73,3 +73,16 @@ class DoublingLimit:
                 return True
             self._last = cost
         return self._checks > DOUBLINGS
+
+
+class DoublingModel(SearchedModel):
+    """A model that is searched within a `DoublingLimit`."""
+
+    most = MOST_DOUBLED
+
+    def __init__(self, instance: Instance, plan: Plan) -> None:
+        self._limit = DoublingLimit()
+        super().__init__(instance, plan)
+
+    def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
+        return self._limit.enough(spent, limit, best)
