@@ -22,6 +22,8 @@ from batdispatch.runs.spec import RunSpec
 from checked import checked
 from compiling import needs_kernels
 from sealing import seal
+from sites import hosts_of, platform_of
+from workloads_of_cases import write_workload
 
 pytestmark = needs_kernels
 ROOT = Path(__file__).parents[2]
@@ -214,6 +216,19 @@ def test_a_machine_with_licences_has_kernels(tmp_path: Path) -> None:
     platform.write_text(Path(FLAT).read_text().replace(f"{router}/>", stated))
     slurm = {"dispatcher": "slurm-backfill", "options": {"licenses": True}}
     assert execute(spec(platform=str(platform), **slurm), tmp_path / "out")["engine"]["compiled"]
+
+
+@pytest.mark.parametrize("dispatcher", ["easy", "powered[dispatcher=easy]"])
+def test_what_hosts_burn_that_sleep_at_first_is_not_counted_by_a_kernel(dispatcher: str, tmp_path: Path) -> None:
+    """Nobody wakes them, so that no job may start there."""
+    watts = """<prop id="wattage_per_state" value="30:100,9:9,20:20,42:42"/><prop id="sleep_pstates" value="1:2:3"/>"""
+    platform = tmp_path / "p.xml"
+    platform.write_text(platform_of(hosts_of(2, watts)).replace('speed="1Gf"', 'pstate="1" speed="1Gf,1f,1f,1f"'))
+    workload = write_workload(tmp_path / "w.json", [], {}, 2)
+    asleep = spec(platform=str(platform), workload=str(workload), dispatcher=dispatcher, energy="exact")
+    with pytest.raises(InputError, match="hosts sleep at first"):
+        execute(asleep, tmp_path / "run")
+    execute(msgspec.structs.replace(asleep, energy="auto"), tmp_path / "run")
 
 
 def test_few_jobs_are_not_worth_a_kernel_unless_it_is_asked_for(tmp_path: Path) -> None:

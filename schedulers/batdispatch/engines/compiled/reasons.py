@@ -43,11 +43,13 @@ def _of_settings(task: Task) -> str | None:
 
 def _of_inputs(task: Task, few: int) -> str | None:
     # It knows dispatchers that a run which is recorded may not need.
-    from batdispatch.engines.compiled import applies
+    from batdispatch.engines.compiled import applies, sleepers
 
     machine = task.platform.machine
     few = few if machine.plain else few // 10
     reason = applies.why_never(task.dispatcher, machine)
+    if reason is None and task.energy is not None:
+        reason = sleepers.why_not_counted(machine)
     if reason is not None:
         return reason
     if task.record and applies.calls(task.dispatcher, machine):

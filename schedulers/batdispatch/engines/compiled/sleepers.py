@@ -81,10 +81,14 @@ def _of_sleep(dispatcher: PowerSaving, machine: Machine) -> str | None:
         )
     if not machine.plain:
         return "hosts that sleep have a kernel only on whole hosts without partitions"
-    states = HostStates(machine)
-    if states.asleep:
-        return "hosts sleep at first, and kernels know none that do"
-    return None if states.can_sleep & machine.compute else "no host can sleep"
+    if not HostStates(machine).can_sleep & machine.compute:
+        return "no host can sleep"
+    return why_not_counted(machine)
+
+
+def why_not_counted(machine: Machine) -> str | None:
+    """Return why no kernel counts what the hosts of a machine burn, or None."""
+    return "hosts sleep at first, and kernels know none that do" if HostStates(machine).asleep else None
 
 
 def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleepers:
