@@ -209,24 +209,19 @@ static void start_planned(State *state, Plan *plan, int64_t job)
         delay(state, plan, job);
 }
 
-/* Reserve a job's earliest start if it is a candidate, and start it if that is now and its hosts are free; return false
- * where its place is too short for it. */
+/* Reserve the earliest start of a candidate, and start it if that is now and its hosts are free; return false where its
+ * place is too short for it. */
 static bool put(State *state, Plan *plan, int64_t job, double slack)
 {
-    if (has(plan->candidates, state->place[job])) {
-        bool is_settled = plan->start[job] > state->now;
-        if (!(is_settled ? improve : plan_anew)(state, plan, job, slack))
-            return false;
-        /* Without a place, the job goes on looking for one. */
-        if (!isnan(plan->start[job]))
-            drop_candidate(state, plan, job);
-    }
-    /* A job that is expected to end just now may still hold its hosts. */
-    if (!(plan->start[job] <= state->now) || !within(job_set(plan, job), plan->now_free, used_words(plan)))
-        return true;
-    if (state->sleepers && slack > 0 && plan->start[job] < state->now)
+    bool is_settled = plan->start[job] > state->now;
+    if (!(is_settled ? improve : plan_anew)(state, plan, job, slack))
         return false;
-    start_planned(state, plan, job);
+    /* Without a place, the job goes on looking for one. */
+    if (!isnan(plan->start[job]))
+        drop_candidate(state, plan, job);
+    /* A job that is expected to end just now may still hold its hosts. */
+    if (plan->start[job] <= state->now && within(job_set(plan, job), plan->now_free, used_words(plan)))
+        start_planned(state, plan, job);
     return true;
 }
 

@@ -234,7 +234,7 @@ bool looks_ahead(State *state)
 {
     Sleepers *s = state->sleepers;
     bool has_away = has_some(s->falling, s->words) || has_some(s->asleep, s->words) || has_some(s->rising, s->words);
-    s->acts = s->news || s->woken || s->slept || s->left || s->next <= state->now || has_some(s->wanted, s->words);
+    s->acts = s->news || s->woken || s->slept || s->next <= state->now || has_some(s->wanted, s->words);
     if (!s->acts)
         return false;
     if (!(s->ahead && state->waiting && has_away)) {
@@ -370,7 +370,6 @@ void let_sleep(State *state)
     chosen = asked && chosen > 0 ? chosen : 0;
     if (chosen)
         put_to_sleep(state, may - chosen, chosen);
-    s->left = may > chosen;
     s->next = asked ? fmin(s->due, next_sleepy(s, now)) : s->due;
     if (state->waiting || holding(state) || state->submissions < state->jobs) {
         call_by(state, s->next);

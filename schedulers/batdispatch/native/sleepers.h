@@ -48,7 +48,6 @@ typedef struct Sleepers {
     int64_t news;
     int64_t woken;
     int64_t slept;
-    int64_t left;
     double due;
     double next;
     double called;

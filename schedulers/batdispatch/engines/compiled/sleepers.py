@@ -36,7 +36,7 @@ class Sleepers(Record):
         **{"after": float, "keep": int, "if_nobody_waits": int, "ahead": int},
         **dict.fromkeys(("free", "falling", "asleep", "rising", "wanted", "idle", "some", "others"), np.uint64),
         **{"groups": int, "most_groups": int, "since": np.float64, "group": np.uint64},
-        **dict.fromkeys(("acts", "news", "woken", "slept", "left"), int),
+        **dict.fromkeys(("acts", "news", "woken", "slept"), int),
         **dict.fromkeys(("due", "next", "called"), float),
         **{"put_to_sleep": int, "booted": int, "booting": int, "booting_job": np.int64, "foreseen": np.float64},
         "planned": np.float64,
