@@ -14,6 +14,7 @@ import pytest
 from batdispatch.engines.compiled.energy import Energy
 from batdispatch.engines.compiled.files import JobRows
 from batdispatch.engines.compiled.foresight import Foresight
+from batdispatch.engines.compiled.node_plan import NodePlan
 from batdispatch.engines.compiled.nodes import Nodes
 from batdispatch.engines.compiled.openings import Openings
 from batdispatch.engines.compiled.plan import Plan
@@ -77,7 +78,7 @@ def fields_in(source: str, name: str) -> dict[str, object]:
     [
         *[("state.h", State), ("plan.h", Plan), ("rollout.c", Rollout)],
         *[("queue_order.h", Order), ("easy_beside.h", Beside), ("foresight.h", Foresight)],
-        *[("slurm.h", Slurm), ("nodes.h", Nodes), ("openings.h", Openings)],
+        *[("slurm.h", Slurm), ("nodes.h", Nodes), ("node_plan.h", NodePlan), ("openings.h", Openings)],
         *[("sleepers.h", Sleepers), ("energy.c", Energy)],
         *[("job_rows.c", JobRows), ("workload_text.c", WorkloadText)],
     ],

@@ -171,7 +171,6 @@ def test_what_a_workload_must_not_have(
 @pytest.mark.parametrize(
     ("dispatcher", "options", "fields", "reason"),
     [
-        ("conservative", {}, {}, "the kernel of conservative counts whole hosts"),
         ("easy", {}, {"contiguous": True}, "a job states contiguous, and kernels know none"),
         ("easy", {}, {"sizes": {"least": 1, "most": 2}}, "a job states sizes, and kernels know none"),
     ],
@@ -199,7 +198,7 @@ def reserved(tmp_path: Path) -> str:
 
 
 def test_what_is_left_to_python_on_machines_with_reservations(reserved: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="knows no partitions, reservations or licences"):
+    with pytest.raises(InputError, match="the kernel of conservative knows no reservations"):
         execute(spec(platform=reserved, dispatcher="conservative"), tmp_path / "out")
     with pytest.raises(InputError, match="easy has a kernel for reservations only with prediction=requested"):
         execute(spec(platform=reserved, dispatcher="easy", options={"prediction": "oracle"}), tmp_path / "out")

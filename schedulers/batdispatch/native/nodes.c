@@ -116,13 +116,13 @@ static void shift_licences(const Nodes *nodes, int64_t job, int64_t *free, int64
         free[nodes->hosts * nodes->resources + licence] += sign * held[licence];
 }
 
-void take_place(const Nodes *nodes, int64_t job, int64_t *free)
+void shift_place(const Nodes *nodes, int64_t job, int64_t *free, int64_t sign)
 {
-    shift_licences(nodes, job, free, -1);
+    shift_licences(nodes, job, free, sign);
     for (int64_t index = 0; index < nodes->words; index++)
         for (uint64_t word = nodes->place[index]; word; word &= word - 1) {
             int64_t host = index * WORD + lowest_place(word);
-            shift(nodes, nodes->kind[job], host, nodes->on[host], free, -1);
+            shift(nodes, nodes->kind[job], host, nodes->on[host], free, sign);
         }
 }
 
@@ -143,7 +143,7 @@ void start_on_nodes(State *state, Nodes *nodes, int64_t job)
     for (int64_t index = 0; index < nodes->words; index++)
         for (uint64_t word = nodes->place[index]; word; word &= word - 1)
             nodes->counts[nodes->counted++] = nodes->on[index * WORD + lowest_place(word)];
-    take_place(nodes, job, nodes->free);
+    shift_place(nodes, job, nodes->free, -1);
     leave_queue(state, job);
     enter_running(state, job);
     expect_end(state, job);

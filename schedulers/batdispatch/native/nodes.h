@@ -94,8 +94,8 @@ bool fits_now(Nodes *nodes, int64_t job);
 bool place_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set, bool consecutive);
 /* Start a job on `place`. */
 void start_on_nodes(State *state, Nodes *nodes, int64_t job);
-/* Take what a job needs on `place`, or give back what a job that was started has. */
-void take_place(const Nodes *nodes, int64_t job, int64_t *free);
+/* Take what a job needs on `place` (-1), or give it back (1); or give back what a job that was started has. */
+void shift_place(const Nodes *nodes, int64_t job, int64_t *free, int64_t sign);
 void give_back_nodes(const State *state, const Nodes *nodes, int64_t job, int64_t *free);
 /* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */
 bool advance_nodes(State *state, Nodes *nodes);

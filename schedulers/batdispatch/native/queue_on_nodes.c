@@ -60,7 +60,7 @@ static void reserve_nodes(State *state, Nodes *nodes, bool by_hosts)
             state->shadow = state->expected[index];
     }
     if (by_hosts && place_on(nodes, head, nodes->then, nodes->may + nodes->kind[head] * nodes->words, false))
-        take_place(nodes, head, nodes->then);
+        shift_place(nodes, head, nodes->then, -1);
 }
 
 /* Start a job that outlives the shadow time if the head of the queue then still fits. */
@@ -74,7 +74,7 @@ static void start_beside(State *state, Nodes *nodes, int64_t job, bool by_hosts)
         return;
     if (!by_hosts)
         memcpy(both, then, (size_t)amounts * sizeof *then);
-    take_place(nodes, job, then);
+    shift_place(nodes, job, then, -1);
     if (by_hosts || fits_head(nodes, state->head))
         start_on_nodes(state, nodes, job);
     else

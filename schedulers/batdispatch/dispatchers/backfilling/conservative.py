@@ -10,6 +10,7 @@ from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line.dispatcher import Gap
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from batdispatch.core.plans.lateness import overdue
 from batdispatch.core.plans.moments import end_of
 from batdispatch.core.plans.timeline import gaps_from_now
@@ -51,12 +52,16 @@ class Conservative(PlanningQueue):
     effort = 1
     plans_openings = True
 
+    @staticmethod
+    def keeps_places(machine: Machine) -> bool:
+        """Return whether a job that cannot start earlier keeps its nodes, instead of choosing them anew."""
+        return not machine.exclusive
+
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
         self.plan = self.reservations(ledger)
         self._ends = Ends()
-        #: On shared nodes a job that cannot start earlier keeps its nodes, instead of choosing them anew.
-        self._keeps_place = not ledger.machine.exclusive
+        self._keeps_place = self.keeps_places(ledger.machine)
         #: Whether a job can only gain by what was returned since it was placed last.
         self._stable = self.placement.stable or (self.placement.complete and self._keeps_place)
         #: Whether capacity was freed since the last decision, and whether the plan no longer holds.

@@ -130,9 +130,9 @@ def _of_machine(machine: Machine, dispatcher: Dispatcher) -> str | None:
 
 
 def _of_nodes(machine: Machine, dispatcher: Dispatcher) -> str | None:
-    """Return why no kernel knows nodes that jobs share, hosts of partitions, reservations or licences."""
-    if isinstance(dispatcher, Conservative):
-        return "the kernel of conservative counts whole hosts, and knows no partitions, reservations or licences"
+    """Return why no kernel knows nodes that jobs share, hosts of partitions, reservations or licences, or None."""
+    if _has_reservations(machine) and isinstance(dispatcher, Conservative):
+        return "the kernel of conservative knows no reservations"
     if _has_reservations(machine) and isinstance(dispatcher, Easy) and type(dispatcher.ordering) is Guard:
         return f"ordering {dispatcher.options.ordering} has a kernel only where there are no reservations"
     if _has_reservations(machine) and isinstance(dispatcher, Easy) and not dispatcher.predictions.exact_requests:

@@ -105,22 +105,22 @@ def _packed(bits: NDArray[np.uint8], words: int) -> Masks:
 
 def make_room(plan: Plan, steps: int, kept: int) -> None:
     """Make room for so many steps, and jobs for which hosts are kept."""
-    plan.spare_rows = _more_rows(plan, "spare", plan.spare_rows, plan.most_steps, steps)
-    plan.spare_kept = _more_rows(plan, "spare_kept_rows", plan.spare_kept, plan.most_kept, kept)
-    plan.hold(**{name: _longer(plan.arrays[name], steps) for name in ("times", "row", "free", "rows")})
+    plan.spare_rows = more_rows(plan, "spare", plan.spare_rows, plan.most_steps, steps)
+    plan.spare_kept = more_rows(plan, "spare_kept_rows", plan.spare_kept, plan.most_kept, kept)
+    plan.hold(**{name: longer(plan.arrays[name], steps) for name in ("times", "row", "free", "rows")})
     planned = ("planned_start", "planned_job", "planned_units", "planned_seconds")
-    plan.hold(**{name: _longer(plan.arrays[name], kept) for name in ("kept", *planned)})
+    plan.hold(**{name: longer(plan.arrays[name], kept) for name in ("kept", *planned)})
     plan.most_steps, plan.most_kept = steps, kept
 
 
-def _more_rows(plan: Plan, name: str, count: int, before: int, after: int) -> int:
+def more_rows(plan: Record, name: str, count: int, before: int, after: int) -> int:
     """Put new rows to those that are not in use, and return how many these are then."""
     fresh = np.arange(before, after, dtype=np.int32)[::-1]
-    plan.hold(**{name: _longer(np.concatenate([plan.arrays[name][:count], fresh]), after)})
+    plan.hold(**{name: longer(np.concatenate([plan.arrays[name][:count], fresh]), after)})
     return count + len(fresh)
 
 
-def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
+def longer(array: NDArray[Any], length: int) -> NDArray[Any]:
     """Return an array of a length that begins as a shorter one does, and goes on with zeros."""
     longer = np.zeros((length, *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array

@@ -17,7 +17,7 @@ from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
-from batdispatch.engines.compiled import plan, slurm
+from batdispatch.engines.compiled import node_plan, plan, slurm
 from batdispatch.engines.compiled.columns import has_foresight
 from batdispatch.engines.compiled.foresight import Forecast
 from batdispatch.engines.compiled.nodes import Demands, Nodes, nodes_of
@@ -108,8 +108,8 @@ def schedule_of(
             simulation.grow()
         elif answer == AT_STOP:
             raise Refusal(
-                "a place in the plan is too short for a job by less than the tolerance for late ends, which kernels do "
-                "not settle"
+                "a place in the plan is too short for a job by less than the tolerance for late ends, or a job starts "
+                "later than planned, which kernels do not settle"
             )
         elif progress is not None:
             progress(simulation.state.starts - simulation.state.running)
@@ -140,7 +140,7 @@ def room_for(jobs: Jobs, runs: NDArray[np.int64]) -> int:
 
 def _simulation_of(jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher, demands: Demands | None) -> _Simulation:
     if isinstance(dispatcher, Conservative):
-        return _Planning(jobs, runs, dispatcher)
+        return _Planning(jobs, runs, dispatcher) if demands is None else _NodePlanning(jobs, runs, dispatcher, demands)
     if isinstance(dispatcher, SlurmBackfill):
         return _Slurm(jobs, runs, dispatcher, demands)
     return _Queueing(jobs, runs, dispatcher, demands)
@@ -275,6 +275,35 @@ class _Planning(_Simulation):
             plan.make_room(kept, 2 * kept.most_steps + 8, 2 * kept.most_kept + 4)
         else:
             super().grow()
+
+
+class _NodePlanning(_Simulation):
+    """A simulation of a dispatcher that plans all waiting jobs, on nodes."""
+
+    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: Conservative, demands: Demands) -> None:
+        super().__init__(jobs, runs, dispatcher, demands)
+        assert self.nodes is not None
+        keeps = dispatcher.keeps_places(demands.machine)
+        self._plan = node_plan.empty(self.nodes, len(jobs.units), room_for_node_plan(), keeps_places=keeps)
+        self._slack, self._order = dispatcher.lateness.slack, order_of(jobs)
+
+    def go_on(self, moments: int) -> int:
+        # Each one takes the longer, the longer the queue is.
+        given = (self.state, self.nodes, self._plan, self._order, self._slack)
+        answer: int = call("run_conservative_on_nodes", *given, max(moments // 50, 1))
+        return answer
+
+    def grow(self) -> None:
+        booked = self.state.waiting + self.state.running
+        if 2 * booked + 6 > self._plan.most_steps:
+            node_plan.make_room(self._plan, 4 * booked + 12)
+        else:
+            super().grow()
+
+
+def room_for_node_plan() -> int:
+    """Return how many steps a plan of nodes has room for, to begin with."""
+    return 64
 
 
 def room_for_plan() -> int:
