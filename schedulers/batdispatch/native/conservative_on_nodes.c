@@ -125,7 +125,7 @@ static bool improve_kept(const Deciding *now, int64_t job)
     return move_kept(now, job, start);
 }
 
-/* Keep what is kept for a job that was to start by now, unless it could not start from now on at any time. */
+/* Keep what is kept for a job that is to start now, unless it could not start from now on at any time. */
 static void keep_due(const Deciding *now, int64_t job)
 {
     NodePlan *plan = now->plan;
@@ -160,9 +160,8 @@ static bool reserve_for(const Deciding *now, int64_t job)
 static bool put(const Deciding *now, int64_t job)
 {
     NodePlan *plan = now->plan;
-    /* Units that need nothing keep nothing free for themselves, and may be late. */
-    bool is_late = plan->start[job] < now->state->now;
-    if ((is_late && (now->slack > 0 || !plan->keeps_places)) || !reserve_for(now, job))
+    /* Late are jobs whose units need nothing, so that nothing is kept free for them. */
+    if (plan->start[job] < now->state->now || !reserve_for(now, job))
         return false;
     plan->until[job] = -INFINITY;
     if (!(plan->start[job] <= now->state->now))
