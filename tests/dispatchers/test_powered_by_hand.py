@@ -18,9 +18,10 @@ from simulating import Result, Task, simulate
 WATTS = {"wattage_per_state": "100:110:200,10:10,120:120,140:140", "sleep_pstates": "1:2:3"}
 
 
-def machine(count: int = 2) -> Machine:
-    hosts = [Host(id=n, name=f"h{n}", properties=WATTS, speed=1.0, speeds=(1.0, 1.0, 0.5, 0.2)) for n in range(count)]
-    return Machine(hosts)
+def machine(count: int = 2, capacity: str = "") -> Machine:
+    properties = WATTS | ({"capacity": capacity} if capacity else {})
+    speeds = (1.0, 1.0, 0.5, 0.2)
+    return Machine([Host(id=n, name=f"h{n}", properties=properties, speed=1.0, speeds=speeds) for n in range(count)])
 
 
 def run(dispatcher: str, *tasks: Task, events: tuple[Event, ...] = (), hosts: int = 2) -> Result:
@@ -58,6 +59,16 @@ def test_a_host_that_is_falling_asleep_is_woken_when_it_is_there() -> None:
 def test_as_many_idle_hosts_as_are_to_be_kept_stay_awake() -> None:
     assert [each[1] for each in switches(run("powered[sleep=idle,after=5,keep=1]", LATE))] == ["1"]
     assert [each[1] for each in switches(run("powered[sleep=idle,after=5,keep=0.6]", LATE, hosts=4))] == ["3"]
+
+
+@pytest.mark.parametrize("capacity", ["", "core=1"])
+def test_a_host_that_is_away_counts_neither_as_kept_awake_nor_as_idle_for_long(capacity: str) -> None:
+    away = MachinesUnavailable(1.0, Allocation.of([0])), MachinesAvailable(80.0, Allocation.of([0]))
+    extra = {"demand": {"core": 1}} if capacity else {}
+    tasks = [Task("1", 60.0, 1, 10.0, 10.0, extra=extra), Task("2", 100.0, 1, 10.0, 10.0, extra=extra)]
+    engine, name = EngineOptions(energy="exact"), "powered[sleep=idle,after=5,keep=1]"
+    result = simulate(machine(2, capacity), tasks, name, engine=engine, events=away)
+    assert switches(result) == [(80.0, "1", "1")]
 
 
 def test_hosts_stay_awake_while_a_job_waits_under_quiet() -> None:

@@ -530,19 +530,10 @@ class PowerSaving(Layer):
         return next_due, wanted
 
     def _idle_hosts(self, ledger: Ledger) -> int:
-        """Return the mask of the hosts that can sleep, are awake, and on which nothing runs or is kept free."""
+        """Return the mask of the hosts that can sleep, are there and awake, and on which nothing runs or is held."""
         states = ledger.states
         assert states is not None, "wake_for_jobs was called"
-        busy = states.away
-        if ledger.machine.exclusive:
-            free = int(ledger.space.nodes(ledger.free))
-        else:
-            free = ledger.machine.compute
-            for stay in ledger.running.values():
-                busy |= stay.allocation.mask
-            for hold in ledger.holds.values():
-                busy |= 0 if hold.hosts is None else hold.hosts.mask
-        return states.can_sleep & free & ~busy
+        return states.can_sleep & ledger.idle_hosts & ~states.away
 
     def _call(self, ledger: Ledger, due: float) -> None:
         """Ask for a call at a time, in seconds, unless one comes by then anyhow, or no simulation lasts that long."""
