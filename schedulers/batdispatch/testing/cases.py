@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+#: Of each host, for dispatchers that set power states: it computes in state 0, sleeps in state 1, takes 2 s to fall
+#: asleep and 4 s to wake up.
+_SPEEDS = "1Gf,1f,0.5f,0.25f"
+_POWER = (("wattage_per_state", "95:190,10:10,100:100,125:125"), ("sleep_pstates", "1:2:3"))
+
 
 @dataclass(frozen=True)
 class Case:
@@ -48,8 +53,10 @@ class Case:
         licences = f'<prop id="licences" value="{self.licences}"/>' if self.licences else ""
         told = quoteattr(json.dumps(self.queues))
         about = licences + (f'<prop id="queues" value={told}/>' if self.queues else "")
+        offered += "".join(f'<prop id="{name}" value="{value}"/>' for name, value in _POWER)
         hosts = "".join(
-            f'<host id="n{host}" speed="1Gf">{offered}<prop id="coordinates" value="{host % 2},{host // 2}"/></host>'
+            f'<host id="n{host}" speed="{_SPEEDS}">{offered}'
+            f'<prop id="coordinates" value="{host % 2},{host // 2}"/></host>'
             for host in range(self.hosts)
         )
         platform.write_text(

@@ -13,7 +13,7 @@ from batdispatch.audit.run import Auditor
 from batdispatch.batsim import PROTOCOLS, Wire, features_for, protocol
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError
 from batdispatch.core.line.dispatcher import create
-from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.messages import Message, Peer, Reply
 from batdispatch.core.line.options import parse_named
 from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
@@ -22,8 +22,10 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
+from batdispatch.links.platform_peer import informed_by
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.replay import replay
+from batdispatch.runs.engines import counted_energy
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from batdispatch.testing.cases import Case
@@ -93,7 +95,7 @@ def check_dispatcher(
         recording = folder / f"batsim{version}.jsonl"
         try:
             _record(spec, recording, version)
-            found = replay(recording, _session(spec), protocol(version), times=True).difference
+            found = replay(recording, _peer(spec, version), protocol(version), times=True).difference
         except BatdispatchError as problem:
             raise AssertionError(f"{about}, spoken to as by Batsim {version}: {problem}") from _its_author(problem)
         assert found is None, f"{about}, spoken to as by Batsim {version}: {found}"
@@ -171,8 +173,10 @@ def check_hash_seeds(dispatcher: str, case: Case, folder: Path) -> None:
     assert found[0] == found[1], f"{dispatcher} on the case {case.name} decides by the order of a set or by a hash"
 
 
-def _session(spec: RunSpec) -> Session:
-    return Session(create(spec.dispatcher, spec.options, spec.seed), decision_time=spec.decision_time)
+def _peer(spec: RunSpec, version: str) -> Peer:
+    """Return a session that is told the platform file beside the protocol, which says little of power states."""
+    session = Session(create(spec.dispatcher, spec.options, spec.seed), decision_time=spec.decision_time)
+    return informed_by(Path(spec.platform), session, version=version)
 
 
 def _record(spec: RunSpec, recording: Path, version: str) -> None:
@@ -180,8 +184,12 @@ def _record(spec: RunSpec, recording: Path, version: str) -> None:
     platform = read_platform(Path(spec.platform), batsim=5 if version == "5" else 4)
     hosts = len(platform.machine.hosts)
     events = read_external_events(Path(spec.external_events), hosts) if spec.external_events else []
-    session = _session(spec)
-    options = EngineOptions(dynamic_jobs=session.dispatcher.registers_jobs, split_simultaneous=spec.clock == "apart")
+    dispatcher = create(spec.dispatcher, spec.options, spec.seed)
+    options = EngineOptions(
+        dynamic_jobs=dispatcher.registers_jobs,
+        split_simultaneous=spec.clock == "apart",
+        energy=counted_energy(spec.energy, needed=dispatcher.needs_energy),
+    )
     folder = recording.with_suffix("")
     folder.mkdir(exist_ok=True)
     outputs = Outputs(folder, platform.machine.size)
@@ -189,20 +197,20 @@ def _record(spec: RunSpec, recording: Path, version: str) -> None:
     with Recorder(recording, wire) as recorder:
         hello = wire.opening("")
         if hello is not None:
-            answer = wire.answer_opening(hello, features_for(registers_jobs=session.dispatcher.registers_jobs))
+            answer = wire.answer_opening(hello, features_for(registers_jobs=dispatcher.registers_jobs))
             assert answer is not None
             recorder.message(hello)
             recorder.reply(answer)
         EmbeddedEngine(
             platform.machine, read_workload(Path(spec.workload)), outputs, options=options, external_events=events
-        ).run(_Wired(session, recorder, wire))
+        ).run(_Wired(_peer(spec, version), recorder, wire))
 
 
 class _Wired:
     """A dispatcher that is told, and heard, through the frames of a protocol, as over a socket."""
 
-    def __init__(self, session: Session, recorder: Recorder, wire: Wire) -> None:
-        self._session = session
+    def __init__(self, peer: Peer, recorder: Recorder, wire: Wire) -> None:
+        self._peer = peer
         self._recorder = recorder
         self._wire = wire
 
@@ -210,6 +218,6 @@ class _Wired:
         """Answer a message, and record the frames."""
         told = self._wire.encode_message(message)
         self._recorder.message(told)
-        said = self._wire.encode_reply(self._session.handle(self._wire.decode_message(told)))
+        said = self._wire.encode_reply(self._peer.handle(self._wire.decode_message(told)))
         self._recorder.reply(said)
         return self._wire.decode_reply(said)
