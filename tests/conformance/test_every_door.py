@@ -96,11 +96,11 @@ def check_doors(name: str, site: str, doors: list[str], reference: Reference, tm
     assert expected.rows["w0!large"][2] == "REJECTED"
     assert {"COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED"} <= set(states)
     assert len({start for start, *_ in expected.rows.values()}) > 10
-    assert replayed(name, reference.run(name, site) / "decisions.jsonl") is None
+    assert replayed(name, reference.run(name, site) / "decisions.jsonl", reference.site(site)) is None
     for door in [door for door in doors if door not in SPECIAL.get(name, Special()).closed]:
         assert (door, DOORS[door](name, reference.site(site), tmp_path / door)) == (door, expected)
         if door.startswith("zeromq"):
-            assert replayed(name, tmp_path / door / "decisions.jsonl") is None
+            assert replayed(name, tmp_path / door / "decisions.jsonl", reference.site(site)) is None
 
 
 @needs_simgrid

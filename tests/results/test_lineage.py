@@ -16,7 +16,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import FINAL_STATES
 from batdispatch.explain.wait_causes import explain
 from batdispatch.report.comparison import warnings
-from batdispatch.report.losses import losses_of
+from batdispatch.report.losses import begin_losses
 from batdispatch.report.page import render
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.jobs_file import read_columns
@@ -340,7 +340,7 @@ def test_a_stochastic_run_compares_with_one_that_never_tries_twice(stochastic: P
     once = run(tmp_path / "once", jobs, "easy")
     runs = read_runs([stochastic, once])
     assert not any("different jobs" in warning for warning in warnings(runs))
-    best, lost, _ = losses_of(runs)
+    best, lost, _ = begin_losses(runs)()
     assert {best, *(loser.label for loser in lost)} <= {"tried", "once"}
     (loser,) = lost
     assert loser.jobs == 3

@@ -7,6 +7,7 @@ options, another site, or cannot go through a door, it says so in `SPECIAL`.
 import csv
 import json
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,7 @@ from batdispatch.links.recorder import Recorder
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.links.replay import replay, told_by
 from batdispatch.links.serve import serve
+from batdispatch.runs.engines import counted_energy
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from sites import platform_of
@@ -51,7 +53,14 @@ class Special(NamedTuple):
 
 
 #: Dispatcher -> what it needs. A door asks for the same search, however short.
-SPECIAL: dict[str, Special] = {"pcp20": Special({"work": "0.01"})}
+SPECIAL: dict[str, Special] = {
+    "pcp20": Special({"work": "0.01"}),
+    # No protocol says how long hosts switch.
+    **{f"energy-bf{kind}": Special(informed=True) for kind in ("", "-idle-sleeper", "-subpart-sleeper")},
+}
+
+#: Power states of each host, for dispatchers that set them: it computes in state 0, and sleeps in state 1.
+POWER = '<prop id="wattage_per_state" value="95:190,10:10,100:100,125:125"/><prop id="sleep_pstates" value="1:2:3"/>'
 
 
 class Site(NamedTuple):
@@ -75,7 +84,8 @@ def _site(folder: Path, capacity: str, jobs: list[dict[str, Any]], profiles: dic
     folder.mkdir(parents=True)
     offered = f'<prop id="capacity" value="{capacity}"/>' if capacity else ""
     hosts = "".join(
-        f'<host id="{name}" speed="1Gf">{offered}<prop id="coordinates" value="{i % 2},{i // 2 % 2},{i // 4}"/></host>'
+        f'<host id="{name}" speed="1Gf,1f,0.5f,0.25f">{offered}{POWER}'
+        f'<prop id="coordinates" value="{i % 2},{i // 2 % 2},{i // 4}"/></host>'
         for i, name in enumerate("abcdefgh")
     )
     site = Site(folder / "platform.xml", folder / "workload.json")
@@ -174,7 +184,9 @@ def simulate(peer: Peer, name: str, site: Site, folder: Path, version: str) -> S
     """Let our engine ask a peer, in the place of a Batsim."""
     machine = read_platform(site.platform, batsim=5 if version == "5" else 4).machine
     outputs = Outputs(folder, machine.size)
-    options = EngineOptions(dynamic_jobs=session_of(name).dispatcher.registers_jobs)
+    dispatcher = session_of(name).dispatcher
+    energy = counted_energy("auto", needed=dispatcher.needs_energy)
+    options = EngineOptions(dynamic_jobs=dispatcher.registers_jobs, energy=energy)
     EmbeddedEngine(machine, read_workload(site.workload), outputs, options=options).run(peer)
     return read_schedule(folder)
 
@@ -231,12 +243,15 @@ def in_pybatsim(name: str, site: Site, folder: Path) -> Schedule:
     options: dict[str, Any] = {"dispatcher": name, "options": special.options}
     if special.informed:
         options["platform"] = str(site.platform)
+    limit = sys.getrecursionlimit()
     with ThreadPoolExecutor(1) as thread:
         scheduler = launcher.instanciate_scheduler(str(batdispatcher_path()), options=options)
         status = thread.submit(launcher.launch_scheduler, scheduler, endpoint, None, options, 60_000, protect=False)
         with RemotePeer(endpoint, protocol("4"), timeout=60) as peer:
             found = simulate(peer, name, site, folder, "4")
         assert status.result(30) == 0
+    # pybatsim's launcher has raised it, for what comes after as well.
+    sys.setrecursionlimit(limit)
     return found
 
 

@@ -1,10 +1,10 @@
 """SWF goes through the rules in columns: the same file and the same account as of a reading record by record."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -121,7 +121,7 @@ def naive(lines: list[str], options: LogOptions, selection: Selection) -> tuple[
         told.append(fields | {"profile": f"d{whole(job['run'])}"} | job["extra"])
     runs = sorted({job["run"] for job in jobs})
     profiles = [f'"d{whole(run)}": {{"type":"delay","delay":{whole(run)}}}' for run in runs]
-    return [json.dumps(each, separators=(",", ":")) for each in told], profiles, account
+    return [msgspec.json.encode(each).decode() for each in told], profiles, account
 
 
 @st.composite

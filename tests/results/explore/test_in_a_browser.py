@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batdispatch.report.losses import jobs_that_lose, losses_of, started_jobs
+from batdispatch.report.losses import begin_losses, jobs_that_lose, started_jobs
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.results.statistics.batches import mean_by_batches
@@ -173,7 +173,7 @@ def test_a_chart_is_painted_at_any_width(page: str, width: int, tmp_path: Path) 
 
 @needs_browser
 def test_the_dearest_losses_say_why(runs: list[Any], page: str, tmp_path: Path) -> None:
-    _, found, _ = losses_of(runs)
+    _, found, _ = begin_losses(runs)()
     dearest = found[0].losses[0]
     told = browse(
         page,
