@@ -36,6 +36,7 @@ from batdispatch.links.serve import serve
 from batdispatch.runs.engines import counted_energy
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from batdispatch.testing.cases import POWER, SPEEDS
 from sites import platform_of
 
 
@@ -59,9 +60,6 @@ SPECIAL: dict[str, Special] = {
     **{f"energy-bf{kind}": Special(informed=True) for kind in ("", "-idle-sleeper", "-subpart-sleeper")},
 }
 
-#: Power states of each host, for dispatchers that set them: it computes in state 0, and sleeps in state 1.
-POWER = '<prop id="wattage_per_state" value="95:190,10:10,100:100,125:125"/><prop id="sleep_pstates" value="1:2:3"/>'
-
 
 class Site(NamedTuple):
     """A platform and a workload, as files; host names are such that Batsim 4 and 5 number them alike."""
@@ -84,7 +82,7 @@ def _site(folder: Path, capacity: str, jobs: list[dict[str, Any]], profiles: dic
     folder.mkdir(parents=True)
     offered = f'<prop id="capacity" value="{capacity}"/>' if capacity else ""
     hosts = "".join(
-        f'<host id="{name}" speed="1Gf,1f,0.5f,0.25f">{offered}{POWER}'
+        f'<host id="{name}" speed="{SPEEDS}">{offered}{POWER}'
         f'<prop id="coordinates" value="{i % 2},{i // 2 % 2},{i // 4}"/></host>'
         for i, name in enumerate("abcdefgh")
     )

@@ -10,8 +10,8 @@ from xml.sax.saxutils import quoteattr
 
 #: Of each host, for dispatchers that set power states: it computes in state 0, sleeps in state 1, takes 2 s to fall
 #: asleep and 4 s to wake up.
-_SPEEDS = "1Gf,1f,0.5f,0.25f"
-_POWER = (("wattage_per_state", "95:190,10:10,100:100,125:125"), ("sleep_pstates", "1:2:3"))
+SPEEDS = "1Gf,1f,0.5f,0.25f"
+POWER = '<prop id="wattage_per_state" value="95:190,10:10,100:100,125:125"/><prop id="sleep_pstates" value="1:2:3"/>'
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,8 @@ class Case:
         licences = f'<prop id="licences" value="{self.licences}"/>' if self.licences else ""
         told = quoteattr(json.dumps(self.queues))
         about = licences + (f'<prop id="queues" value={told}/>' if self.queues else "")
-        offered += "".join(f'<prop id="{name}" value="{value}"/>' for name, value in _POWER)
         hosts = "".join(
-            f'<host id="n{host}" speed="{_SPEEDS}">{offered}'
+            f'<host id="n{host}" speed="{SPEEDS}">{offered}{POWER}'
             f'<prop id="coordinates" value="{host % 2},{host // 2}"/></host>'
             for host in range(self.hosts)
         )

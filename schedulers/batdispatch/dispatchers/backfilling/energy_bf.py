@@ -60,12 +60,17 @@ class EnergyBf(Conservative):
         self.plan.away = self.times.away()
         running = len(ledger.running)
         super().decide(ledger)
-        due = sum(hosts for hosts, moment in self._wakings if moment <= ledger.now) & ~self.times.falling
         unneeded = self.unneeded(ledger)
-        self.times.switch(due, awake=True)
+        due = self._wake(ledger)
         self.times.switch(unneeded, awake=False)
         if len(ledger.running) == running and not due | unneeded:
             self._call(ledger)
+
+    def _wake(self, ledger: Ledger) -> int:
+        """Wake the hosts that the plan wakes and that may be woken by now; return their mask."""
+        due = sum(hosts for hosts, moment in self._wakings if moment <= ledger.now) & ~self.times.falling
+        self.times.switch(due, awake=True)
+        return due
 
     def idle_until(self, ledger: Ledger) -> float:
         # A call lets it look at its hosts.

@@ -151,11 +151,10 @@ class IdleSleeper(EnergyBf):
 
     # ------------------------------------------------------------------ hosts
 
-    def _wake(self, ledger: Ledger) -> None:
-        """Wake the hosts that are to be woken and may be by now."""
-        due = sum(hosts for hosts, moment in self._wakings if moment <= ledger.now) & ~self.times.falling
-        self.times.switch(due, awake=True)
+    def _wake(self, ledger: Ledger) -> int:
+        due = super()._wake(ledger)
         self._to_wake &= ~due
+        return due
 
     def _see(self, ledger: Ledger) -> None:
         self._idle.see(ledger.idle_hosts, ledger.now)

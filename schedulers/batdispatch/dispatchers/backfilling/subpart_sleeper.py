@@ -92,9 +92,10 @@ class SubpartSleeper(IdleSleeper):
         self._beyond -= min((self._to_wake & ~before).bit_count(), self._beyond)
         return kept
 
-    def _wake(self, ledger: Ledger) -> None:
-        super()._wake(ledger)
+    def _wake(self, ledger: Ledger) -> int:
+        due = super()._wake(ledger)
         self._let_sleep(ledger)
+        return due
 
     def _let_sleep(self, ledger: Ledger) -> None:
         """Let those hosts sleep that are to, and that no job holds."""
