@@ -87,17 +87,16 @@ def write_workload(workload: Workload | LogWorkload, path: str | Path, *, batsim
     encode = encoder.encode
     nb_res = workload.nb_res or max((units for _, units in workload.uses()), default=1)
     five = batsim == 5 or batsim5.is_batsim5(workload.profiles)
-    sizes = batsim5.sizes_of(workload.uses(), workload.profiles) if five else {}
+    # A log's run times are the same for jobs of any size.
+    sizes = batsim5.sizes_of(workload.uses(), workload.profiles) if five and isinstance(workload, Workload) else {}
     form = _batsim5_form if batsim == 5 else _batsim4_form
     before, after = workload.path.resolve().parent, Path(path).resolve().parent
 
-    def written(name: str) -> bytes:
-        return encode(_found_from(after, before, form(name, workload, sizes)))
-
-    if five:
-        # What that Batsim does not have is refused before anything is written.
-        for name in workload.profiles:
-            written(name)
+    # What that Batsim does not have is refused before anything is written.
+    profiles = b",\n".join(
+        encode(name) + b": " + encode(_found_from(after, before, form(name, workload, sizes)))
+        for name in workload.profiles
+    )
     digest = hashlib.sha256()
     with replace_file(path, digest) as stream:
         stream.write(b"{\n")
@@ -111,7 +110,5 @@ def write_workload(workload: Workload | LogWorkload, path: str | Path, *, batsim
             lines = encoder.encode_lines(rows)[:-1].replace(b"\n", b",\n")
             stream.write((b",\n" if index else b"\n") + lines)
         stream.write(b'\n],\n"profiles": {')
-        for index, name in enumerate(workload.profiles):
-            stream.write(b"%b%b: %b" % (b",\n" if index else b"\n", encode(name), written(name)))
-        stream.write(b"\n}\n}\n")
+        stream.write((b"\n" if profiles else b"") + profiles + b"\n}\n}\n")
     return digest.hexdigest()
