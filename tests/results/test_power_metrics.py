@@ -217,6 +217,20 @@ def test_a_run_that_counts_no_energy_has_none_of_them(tmp_path: Path) -> None:
     assert not set(NAMES) & metrics(run).keys()
 
 
+def test_a_comparison_counts_the_energy_of_all_runs_on_a_platform_if_one_needs_it(tmp_path: Path) -> None:
+    simulated(tmp_path, "easy", PLATFORM, JOBS, delays(10))
+    inputs = ("--platform", str(tmp_path / "p.xml"), "--workload", str(tmp_path / "run.json"), "--no-report")
+    for dispatchers, counted in (("easy,powered[sleep=idle],fcfs", True), ("easy,fcfs,powered", False)):
+        out = tmp_path / dispatchers
+        assert call("compare", *inputs, "--dispatchers", dispatchers, "-o", str(out)).status == 0
+        for run in ("easy", "fcfs"):
+            assert ("energy" in metrics(out / run)) == counted
+    # Two hosts burn 100 W, idle or with a job that only waits, until 113 s.
+    assert metrics(tmp_path / "easy,powered[sleep=idle],fcfs" / "easy")["energy"] == pytest.approx(
+        2 * 113 * 100 / 3.6e6
+    )
+
+
 def test_wrong_metrics_of_power_are_found(tmp_path: Path) -> None:
     run = simulated(tmp_path, "powered[sleep=idle,after=21]", PLATFORM, JOBS, delays(10))
     find_wrong(run, *NAMES)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.blame import blame, user_error
@@ -153,7 +155,9 @@ def compare(
     named = dict(zip([spec.label for spec in specs] if names is None else names, specs, strict=True))
     if len(named) != len(specs):
         raise InputError(f"two runs would have the same folder: {', '.join(sorted(spec.label for spec in specs))}")
-    deciders = {name: build(spec, own.get(spec.label)).innermost() for name, spec in named.items()}
+    built = {name: build(spec, own.get(spec.label)) for name, spec in named.items()}
+    named = _counting_alike(named, {spec.platform for name, spec in named.items() if built[name].needs_energy})
+    deciders = {name: dispatcher.innermost() for name, dispatcher in built.items()}
     efforts = {name: decider.effort for name, decider in deciders.items()}
     failures: dict[str, str] = {}
     with Claim(out) as claim:
@@ -171,6 +175,14 @@ def compare(
         if conclude is not None:
             conclude(folders, failures)
     return folders, failures
+
+
+def _counting_alike(named: Mapping[str, RunSpec], platforms: Collection[str]) -> dict[str, RunSpec]:
+    """Let all runs on some platforms count energy: beside a run that needs it, the others show what it saves."""
+    return {
+        name: replace(spec, energy="batsim") if spec.platform in platforms and spec.energy == "auto" else spec
+        for name, spec in named.items()
+    }
 
 
 def _make(

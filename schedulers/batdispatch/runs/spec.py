@@ -85,7 +85,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         always: also for jobs that a dispatcher adds, such as those for I/O.
     energy: Count what hosts burn, with power states, on a platform that states watts. batsim: as Batsim does, which
         charges the power of some moments for all the time since the last one. exact: integrate. auto: as Batsim does,
-        if the dispatcher needs power states, else not at all.
+        if a dispatcher on the platform needs power states, else not at all.
     compiled: Simulate fcfs, filler, easy, conservative and slurm-backfill in a compiled kernel, which writes the same
         files much sooner, but no times of decisions. auto: if --no-record is given and a kernel applies. always: refuse
         what has no kernel, and say why; a recording is written, too.
