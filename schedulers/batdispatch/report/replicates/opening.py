@@ -33,8 +33,9 @@ def _waits(section: Section) -> Answer | None:
 
 
 def _figure(found: Answer, heading: str = "") -> Figure:
-    """Return the mean over the replicates of each dispatcher."""
-    return Figure(found.aim.metric, [float(np.nanmean(row)) for row in found.table.values.T], heading)
+    """Return the mean over the replicates of each dispatcher, NaN for one that failed on all of them."""
+    known = [row[~np.isnan(row)] for row in found.table.values.T]
+    return Figure(found.aim.metric, [float(row.mean()) if len(row) else np.nan for row in known], heading)
 
 
 def _of_one(section: Section, found: Answer) -> str:
