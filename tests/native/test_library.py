@@ -1,5 +1,6 @@
 """What is built of C: without a warning, with Python's fields, of these sources and no others, if it can be."""
 
+import ctypes
 import os
 import re
 import shutil
@@ -24,69 +25,39 @@ from batdispatch.engines.compiled.slurm import Slurm
 from batdispatch.engines.compiled.state import State
 from batdispatch.inputs.workloads.text_columns import WorkloadText
 from batdispatch.native import library
-from batdispatch.native.record import Record, pointer_to
+from batdispatch.native.record import Record, pointer_to, structure_of
 from batdispatch.parts.rollouts.kernel import Rollout
 from compiling import needs_kernels
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "schedulers" / "batdispatch" / "native"
-KINDS = {
-    "int64_t": int,
-    "double": float,
-    "int64_t *": np.int64,
-    "int32_t *": np.int32,
-    "uint64_t *": np.uint64,
-    "double *": np.float64,
-    "uint8_t *": np.uint8,
-    "int8_t *": np.int8,
-    # Pairs of a double and an int64_t.
-    "Expectation *": np.float64,
-    # Of two doubles.
-    "Hope *": np.float64,
-    # Of two int64_t.
-    "Run *": np.int64,
-    "Roomy *": np.int64,
-    # Of four.
-    "Neighbours *": np.int64,
-    # A structure of its own.
-    "Nodes *": np.int64,
-    "Openings *": np.int64,
-    "Sleepers *": np.int64,
-    # Of three.
-    "Entry *": np.float64,
+RECORDS: dict[str, tuple[type[Record], ...]] = {
+    **{"state.h": (State,), "plan.h": (Plan,), "foresight.h": (Foresight,), "easy_beside.h": (Beside,)},
+    **{"queue_order.h": (Order,), "nodes.h": (Nodes, Openings), "node_plan.h": (NodePlan,), "slurm.h": (Slurm,)},
+    **{"sleepers.h": (Sleepers,), "energy.c": (Energy,), "job_rows.c": (JobRows,), "rollout.c": (Rollout,)},
+    "workload_text.c": (WorkloadText,),
 }
 
 
-def fields_in(source: str, name: str) -> dict[str, object]:
-    """Return the fields of a structure in a file in C, and what Python calls their types."""
-    text = re.sub(r"/\*.*?\*/", "", (FOLDER / source).read_text(), flags=re.DOTALL)
-    (body,) = re.findall(r"typedef struct (?:\w+ )?\{([^{}]*)\} " + name + ";", text)
-    declared = [re.fullmatch(r"(?:const )?(\w+ \*?)(\w+)", line.strip()) for line in body.split(";")[:-1]]
-    found: dict[str, object] = {}
-    for kind, field in ((each[1].strip(), each[2]) for each in declared if each is not None):
-        if kind in KINDS:
-            found[field] = KINDS[kind]
-        else:
-            # A structure within: Python writes its fields one by one, without the prefix of the first.
-            prefix = f"{field}_" if found else ""
-            found |= {prefix + inner: value for inner, value in fields_in(source, kind).items()}
-    return found
+@needs_kernels
+@pytest.mark.parametrize("source", RECORDS)
+def test_structures_are_as_large_and_end_alike_in_python_and_in_c(tmp_path: Path, source: str) -> None:
+    claims = [f'#include <stddef.h>\n#include "{source}"']
+    for record in RECORDS[source]:
+        name, (last, _) = record.__name__, record._fields_[-1]
+        claims.append(f'_Static_assert(sizeof({name}) == {ctypes.sizeof(record)}, "size");')
+        claims.append(f'_Static_assert(offsetof({name}, {last}) == {getattr(record, last).offset}, "last field");')
+    probe = tmp_path / "probe.c"
+    probe.write_text("\n".join(claims))
+    subprocess.run(["cc", "-std=c11", "-fsyntax-only", f"-I{FOLDER}", str(probe)], check=True)
 
 
-@pytest.mark.parametrize(
-    ("source", "record"),
-    [
-        *[("state.h", State), ("plan.h", Plan), ("rollout.c", Rollout)],
-        *[("queue_order.h", Order), ("easy_beside.h", Beside), ("foresight.h", Foresight)],
-        *[("slurm.h", Slurm), ("nodes.h", Nodes), ("node_plan.h", NodePlan), ("openings.h", Openings)],
-        *[("sleepers.h", Sleepers), ("energy.c", Energy)],
-        *[("job_rows.c", JobRows), ("workload_text.c", WorkloadText)],
-    ],
-)
-def test_structures_have_the_same_fields_in_the_same_order(source: str, record: type[Record]) -> None:
-    fields = fields_in(source, record.__name__)
-    assert len(fields) >= 5
-    assert list(fields.items()) == list(record.kinds.items())
+def test_fields_are_of_the_kind_that_c_states() -> None:
+    kinds, _ = structure_of("queue_order.h", "Order")
+    assert list(kinds)[:2] == ["key_formula", "key_column"]
+    assert (kinds["key_formula"], kinds["ahead_power"], kinds["ahead_column"]) == (int, float, np.float64)
+    assert (kinds["queued"], kinds["entries"], kinds["tier"]) == (int, np.int64, np.int64)
+    assert structure_of("job_rows.c", "JobRows")[0]["state"] is np.int8
 
 
 def test_arrays_of_other_numbers_or_with_gaps_are_refused() -> None:

@@ -1,6 +1,6 @@
 /* EASY in order of arrival, simulated beside a real queue as far as it is certain, and what it says of late jobs: see
- * batdispatch.parts.ordering.easy_beside and batdispatch.parts.ordering.guard. Its structure is made, with the same
- * fields in the same order, by batdispatch.engines.compiled.queue_order. */
+ * batdispatch.parts.ordering.easy_beside and batdispatch.parts.ordering.guard. batdispatch.engines.compiled.queue_order
+ * makes the structure. */
 #ifndef BATDISPATCH_EASY_BESIDE_H
 #define BATDISPATCH_EASY_BESIDE_H
 

@@ -1,6 +1,5 @@
 /* What hosts burn in a simulation in a kernel, from what has happened: batdispatch.engines.power_states, energy and
- * state_times, digit by digit, where jobs only wait. batdispatch.engines.compiled.energy makes the structure, and has the
- * same fields in the same order. */
+ * state_times, digit by digit, where jobs only wait. batdispatch.engines.compiled.energy makes the structure. */
 #include <math.h>
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* What is expected of jobs that may outlive it: predictions, and jobs without a walltime. Python predicts; see
- * batdispatch.engines.compiled.foresight, which makes the structure with the same fields in the same order. */
+ * batdispatch.engines.compiled.foresight, which makes the structure. */
 #ifndef BATDISPATCH_FORESIGHT_H
 #define BATDISPATCH_FORESIGHT_H
 

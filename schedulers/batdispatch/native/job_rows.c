@@ -14,7 +14,7 @@
 /* Bytes of a row without its names and hosts. */
 enum { FIXED = 8 * WIDEST + 200 };
 
-/* batdispatch.engines.compiled.files makes it, and has the same fields in the same order. Times are in seconds. */
+/* batdispatch.engines.compiled.files makes it. Times are in seconds. */
 typedef struct {
     /* What is known of the jobs, by rank. */
     const double *submission;

@@ -13,7 +13,8 @@ import shlex
 from functools import cache
 from pathlib import Path
 
-_FOLDER = Path(__file__).parent
+#: The sources.
+FOLDER = Path(__file__).parent
 #: Sums and products must come out as Python's do, so none are contracted to one rounding. Names stay inside, so that no
 #: other library of the process can replace a function.
 FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off")
@@ -22,9 +23,9 @@ FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-con
 def path() -> Path:
     """Return where the library of these sources is, if it was built."""
     digest = hashlib.sha256()
-    for source in sorted((*_FOLDER.glob("*.c"), *_FOLDER.glob("*.h"))):
+    for source in sorted((*FOLDER.glob("*.c"), *FOLDER.glob("*.h"))):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return _FOLDER / f"kernels-{digest.hexdigest()[:16]}.so"
+    return FOLDER / f"kernels-{digest.hexdigest()[:16]}.so"
 
 
 def build(target: Path, *flags: str) -> None:
@@ -42,7 +43,7 @@ def build(target: Path, *flags: str) -> None:
 
     made = target.with_suffix(f".{os.getpid()}")
     compiler = shlex.split(os.environ.get("CC") or "cc")
-    sources = sorted(str(source) for source in _FOLDER.glob("*.c"))
+    sources = sorted(str(source) for source in FOLDER.glob("*.c"))
     try:
         words = [*compiler, *FLAGS, *flags, "-o", str(made), *sources, "-lm"]
         subprocess.run(words, check=True, capture_output=True, text=True)

@@ -1,6 +1,5 @@
 /* What is free on nodes at which time: the plan of conservative backfilling where jobs share nodes or have partitions, as
- * batdispatch.core.plans.timeline keeps it. batdispatch.engines.compiled.node_plan makes it, makes room in it, and has the
- * same fields in the same order.
+ * batdispatch.core.plans.timeline keeps it. batdispatch.engines.compiled.node_plan makes it, and makes room in it.
  *
  * A step is a time and a row of `rows`, which says as `free` of nodes.h does what is free from then on to the next step. */
 #ifndef BATDISPATCH_NODE_PLAN_H

@@ -1,6 +1,6 @@
 /* Nodes that several jobs share: what is free on each of them, what jobs need of them, and where a job's units go. See
  * batdispatch.core.capacity and the placements first-fit and consecutive; whole hosts of partitions are nodes as well, of
- * one unit each. Its structure is made, with the same fields in the same order, by batdispatch.engines.compiled.nodes.
+ * one unit each. batdispatch.engines.compiled.nodes makes the structure.
  *
  * Jobs that ask alike are of one kind. Sets of hosts are as in host_sets.h. */
 #ifndef BATDISPATCH_NODES_H

@@ -1,6 +1,5 @@
 /* Advance reservations: which hosts they leave to each job that waits, as time goes by. See
- * batdispatch.core.machine.openings. Its structure is made, with the same fields in the same order, by
- * batdispatch.engines.compiled.openings.
+ * batdispatch.core.machine.openings. batdispatch.engines.compiled.openings makes the structure.
  *
  * A closure says that a job must not run on some hosts after one time, nor start there before another one. */
 #ifndef BATDISPATCH_OPENINGS_H

@@ -1,6 +1,5 @@
 /* What is free at which time: the plan of conservative backfilling, as batdispatch.core.plans.timeline and
- * batdispatch.core.plans.reservations keep it. batdispatch.engines.compiled.plan makes it, makes room in it, and has the
- * same fields in the same order.
+ * batdispatch.core.plans.reservations keep it. batdispatch.engines.compiled.plan makes it, and makes room in it.
  *
  * A step is a time and a row of `rows`, which holds the hosts that are free from then on to the next step. So a new step
  * moves numbers, and no sets of hosts. A set of hosts is a set of blocks: consecutive hosts that have been in the same

@@ -1,5 +1,5 @@
-/* An order of the queue that is looked for at each decision. Its structure is made, with the same fields in the same
- * order, by batdispatch.engines.compiled.queue_order. */
+/* An order of the queue that is looked for at each decision. batdispatch.engines.compiled.queue_order
+ * makes the structure. */
 #ifndef BATDISPATCH_QUEUE_ORDER_H
 #define BATDISPATCH_QUEUE_ORDER_H
 

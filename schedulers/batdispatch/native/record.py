@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.native.library import load
+from batdispatch.native.library import FOLDER, load
 
 #: What a field may be: a number, or the elements of an array.
 Kind = type[int] | type[float] | type[np.generic]
 _NUMBERS: dict[Any, Any] = {int: ctypes.c_int64, float: ctypes.c_double}
+#: The same by the type that C's source states.
+_KINDS: dict[str, Kind] = {
+    **{"int64_t": int, "double": float, "int64_t *": np.int64, "double *": np.float64, "int32_t *": np.int32},
+    **{"uint64_t *": np.uint64, "uint8_t *": np.uint8, "int8_t *": np.int8},
+}
 
 
-def fields_of(kinds: dict[str, Kind]) -> list[tuple[str, Any]]:
-    """Return the fields of a structure of C: int64_t, double, or a pointer to the elements of an array."""
-    return [(name, _NUMBERS.get(kind, ctypes.c_void_p)) for name, kind in kinds.items()]
+def structure_of(file: str, name: str) -> tuple[dict[str, Kind], list[tuple[str, Any]]]:
+    """Return what each field of a structure is, in order, as the source in C states it, and the same for `ctypes`.
+
+    The address of a structure, or of the first of several, counts as that of whole numbers of 64 bits. Of a structure
+    within, each field has a name such as ``key_column``, for the field ``column`` of ``key``.
+
+    Args:
+        file: of the source, beside this one.
+        name: of the structure.
+    """
+    text = re.sub(r"/\*.*?\*/", "", (FOLDER / file).read_text(), flags=re.DOTALL)
+    (body,) = re.findall(r"typedef struct (?:\w+ )?\{([^{}]*)\} " + name + ";", text)
+    kinds: dict[str, Kind] = {}
+    for kind, field in re.findall(r"(?:const )?(\w+(?: \*)?) ?(\w+);", body):
+        if kind in _KINDS or kind.endswith("*"):
+            kinds[field] = _KINDS.get(kind, np.int64)
+        else:
+            kinds.update({f"{field}_{inner}": value for inner, value in structure_of(file, kind)[0].items()})
+    return kinds, [(name, _NUMBERS.get(kind, ctypes.c_void_p)) for name, kind in kinds.items()]
 
 
 def pointer_to(array: NDArray[Any], kind: type[np.generic]) -> int:
@@ -34,7 +56,7 @@ def pointer_to(array: NDArray[Any], kind: type[np.generic]) -> int:
 
 
 class Record(ctypes.Structure):
-    """A structure that keeps alive the arrays to which it points; a subclass states `kinds`, and `_fields_` from them.
+    """A structure that keeps alive the arrays to which it points; `structure_of` makes the fields.
 
     Attributes:
         arrays: the arrays by name. An array is replaced by `hold`, and nowhere else.

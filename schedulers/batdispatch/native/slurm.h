@@ -1,6 +1,5 @@
 /* What the kernel of slurm-backfill knows beside the state of the simulation: see batdispatch.dispatchers.slurm, whose
- * files the files here follow one by one. Its structure is made, with the same fields in the same order, by
- * batdispatch.engines.compiled.slurm. Times are in seconds. */
+ * files the files here follow one by one. batdispatch.engines.compiled.slurm makes the structure. Times are in seconds. */
 #ifndef BATDISPATCH_SLURM_H
 #define BATDISPATCH_SLURM_H
 

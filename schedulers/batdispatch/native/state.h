@@ -1,5 +1,4 @@
-/* What a kernel knows of the simulation that it runs: batdispatch.engines.compiled.state makes it, and has the same
- * fields in the same order.
+/* What a kernel knows of the simulation that it runs: batdispatch.engines.compiled.state makes it.
  *
  * A job is a number, its rank: the position in the order in which jobs are submitted. Times are in seconds, on a clock
  * of microseconds. Arrays have room for all that may come, apart from `first` and `last`. */

@@ -18,7 +18,7 @@ enum { MOST_FIELDS = 64, LONGEST_NAME = 256, MOST_DIGITS = 18 };
 
 static const char *const NAMES[] = {"id", "subtime", "res", "profile", "walltime", "user"};
 
-/* batdispatch.inputs.workloads.text_columns makes it, and has the same fields in the same order. */
+/* batdispatch.inputs.workloads.text_columns makes it. */
 typedef struct {
     const uint8_t *text;
     int64_t bytes;

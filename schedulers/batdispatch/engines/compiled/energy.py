@@ -19,7 +19,7 @@ from batdispatch.engines.energy_files import EnergyFiles
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.power_states import COMPUTE, SLEEP, least_watts, totals_of
 from batdispatch.engines.state_times import STATES
-from batdispatch.native.record import Record, call, fields_of
+from batdispatch.native.record import Record, call, structure_of
 
 #: Columns of machine_states.csv.
 _COLUMNS = len(STATES) + 2
@@ -28,20 +28,7 @@ _COLUMNS = len(STATES) + 2
 class Energy(Record):
     """The log of a simulation, and what hosts burn and have burnt."""
 
-    kinds = {
-        **{"lines": int, "log": np.int64, "start": np.float64, "stop": np.float64, "hosts_at": np.int64},
-        **dict.fromkeys(("hosts_runs", "first", "last"), np.int32),
-        **{"events": int, "event": np.int64, "event_at": np.float64, "event_line": np.int64},
-        **{"turn": np.int64, "at": np.int64, "pieces": np.int64, "switch_first": np.int32, "switch_last": np.int32},
-        **{"submission": float, "exact": int, "hosts": int},
-        **dict.fromkeys(("watts", "joules", "until", "since", "changed"), np.float64),
-        **{"busy": np.int32, "some": np.float64, "charged": float, "sum": float},
-        **{"switch_watts": np.float64, "switch_least": np.float64},
-        **{"rows": int, "when": np.float64, "total": np.float64, "least": np.float64, "what": np.uint8},
-        **{"count": np.int64, "burnt": np.float64, "begun": float, "ended": float, "spent": np.float64},
-        **{"least_now": float, "count_now": np.int64},
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("energy.c", "Energy")
 
 
 class EnergyRows:

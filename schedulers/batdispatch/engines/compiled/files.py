@@ -18,7 +18,7 @@ from batdispatch.engines.job_rows import OUTCOMES, REJECTED, SPECIAL, Rows, quot
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.world import HALF_TICK
 from batdispatch.inputs.workloads.columns import JobColumns
-from batdispatch.native.record import Record, call, fields_of
+from batdispatch.native.record import Record, call, structure_of
 from batdispatch.native.texts import PackedTexts
 
 #: Jobs, or changes, that are looked at together.
@@ -34,20 +34,7 @@ _SPECIAL = np.frombuffer(SPECIAL.encode(), dtype=np.uint8)
 class JobRows(Record):
     """What native/job_rows.c writes rows from, see there."""
 
-    kinds = {
-        **dict.fromkeys(("submission", "walltime", "start", "end"), np.float64),
-        **{"units": np.int64, "profile": np.int32, "hosts_at": np.int64},
-        **dict.fromkeys(("hosts_runs", "first", "last"), np.int32),
-        **{"joules": np.float64, "row_joules": np.float64},
-        **{"names": np.uint8, "names_bounds": np.int64, "profiles": np.uint8, "profiles_bounds": np.int64},
-        **{"outcomes": np.uint8, "outcomes_bounds": np.int64},
-        **{"over": np.int64, "state": np.int8, "rejected": int},
-        **{f"row_{name}": np.float64 for name in _NUMBERS},
-        **{f"{name}_sum": float for name in _SUMS},
-        **{f"{name}_most": float for name in _SUMS},
-        "makespan": float,
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("job_rows.c", "JobRows")
 
     def hold_texts(self, **columns: PackedTexts) -> None:
         """Point to columns of texts."""

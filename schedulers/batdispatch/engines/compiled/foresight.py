@@ -9,7 +9,6 @@ import math
 from typing import cast
 
 import msgspec
-import numpy as np
 
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, Stay
@@ -19,7 +18,7 @@ from batdispatch.dispatchers.backfilling.queue import PlanningQueue
 from batdispatch.engines.compiled.columns import Glimpse
 from batdispatch.engines.compiled.queue_order import COLUMN, column_of
 from batdispatch.engines.compiled.state import ENDS, KINDS, STARTS, Jobs, Key, State, is_refused
-from batdispatch.native.record import Record, fields_of
+from batdispatch.native.record import Record, structure_of
 from batdispatch.native.texts import PackedTexts
 from batdispatch.parts.ordering import Ordering, make_ordering
 
@@ -32,8 +31,7 @@ RULES: dict[GrowthRule, int] = {"walltime": 0, "steps": 1, "doubling": 2}
 class Foresight(Record):
     """How long jobs are expected to run, and for how long those that outlive that."""
 
-    kinds = {"rule": int, "delay": float, "predicted": np.float64, "booked": np.float64, "told": int}
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("foresight.h", "Foresight")
 
 
 class Forecast:

@@ -9,19 +9,13 @@ import numpy as np
 
 from batdispatch.engines.compiled.nodes import Nodes
 from batdispatch.engines.compiled.plan import longer, more_rows
-from batdispatch.native.record import Record, fields_of
+from batdispatch.native.record import Record, structure_of
 
 
 class NodePlan(Record):
     """Steps, and what is kept for the jobs that wait or run. Times in seconds."""
 
-    kinds = {
-        **{"keeps_places": int, "steps": int, "most_steps": int, "times": np.float64, "row": np.int32},
-        **{"rows": np.int64, "sums": np.int64, **dict.fromkeys(("start", "end", "until"), np.float64)},
-        **{"kept_row": np.int32, "most_kept": int, "spare_kept": int, "spare": np.int32},
-        **{"sets": np.uint64, "units": np.int64, "work": np.int64},
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("node_plan.h", "NodePlan")
 
 
 def empty(nodes: Nodes, jobs: int, room: int, *, keeps_places: bool) -> NodePlan:

@@ -18,7 +18,7 @@ from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.site import Site
 from batdispatch.engines.compiled.state import Counts, Ints, Jobs, State
-from batdispatch.native.record import Record, fields_of
+from batdispatch.native.record import Record, structure_of
 from batdispatch.parts.placement.consecutive import weights_of
 
 #: Bits of a word.
@@ -111,18 +111,7 @@ def _told(site: Site | None, name: str) -> Part:
 class Nodes(Record):
     """What is free, what jobs need, and what a search works on."""
 
-    kinds = {
-        **dict.fromkeys(("hosts", "resources", "words", "licences"), int),
-        **dict.fromkeys(("capacity", "free", "then", "both", "weight"), np.int64),
-        "kind": np.int32,
-        **dict.fromkeys(("units", "least", "most", "each", "bound", "alone", "idle", "named", "licensed"), np.int64),
-        **dict.fromkeys(("amounts", "once", "held"), np.int64),
-        **{"may": np.uint64, "returns": int, "unfit": np.int64, "able": int},
-        **dict.fromkeys(("able_host", "room", "order", "roomy", "sets"), np.int64),
-        **{"place": np.uint64, "on": np.int64, "counts_at": np.int64, "counts": np.int64, "counted": int},
-        **{"ahead": np.float64, "openings": np.int64},
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("nodes.h", "Nodes")
 
 
 def nodes_of(demands: Demands, state: State) -> Nodes:

@@ -12,21 +12,13 @@ import numpy as np
 from batdispatch.core.machine.site import Ban, Site
 from batdispatch.engines.compiled.nodes import Demands, masks_of, words_of
 from batdispatch.engines.compiled.state import Floats, Ints, Jobs, State
-from batdispatch.native.record import Record, fields_of
+from batdispatch.native.record import Record, structure_of
 
 
 class Openings(Record):
     """What is closed to whom, and what a kernel notes of the waiting jobs."""
 
-    kinds = {
-        **{"before": np.float64, "end": np.float64, "closed": np.uint64},
-        **{"first": np.int64, "behind": np.int64, "walltime": np.float64, "by_id": np.int64, "reach": np.uint64},
-        **{"moments": int, "moment": np.float64, "called": float, "plans": int, "looks_later": int},
-        **{"looked": np.float64, "change": np.float64, "shut": np.int32, "unfit": np.int64, "shown": np.int32},
-        **{"waiting": int, "waiting_job": np.int64, "quiet": float},
-        **dict.fromkeys(("open", "past", "later"), np.uint64),
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("openings.h", "Openings")
 
 
 def openings_of(demands: Demands, jobs: Jobs, state: State, *, plans: bool) -> Openings | None:

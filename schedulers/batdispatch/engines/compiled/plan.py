@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from batdispatch.engines.compiled.nodes import WORD, Masks
 from batdispatch.engines.compiled.state import Ints
-from batdispatch.native.record import Record, fields_of
+from batdispatch.native.record import Record, structure_of
 
 #: Spans of time in which a job may gain that are told apart.
 MOST_HOPES = 4
@@ -25,19 +25,7 @@ SPACIOUS = 1.25
 class Plan(Record):
     """Steps, and what is kept for the jobs that wait or run. Times in seconds, sets of hosts as sets of blocks."""
 
-    kinds = {
-        **dict.fromkeys(("hosts", "single", "blocks", "most_blocks"), int),
-        **dict.fromkeys(("block_first", "block_size", "order"), np.int32),
-        **dict.fromkeys(("words", "steps", "most_steps", "spare_rows", "most_kept", "spare_kept"), int),
-        **{"times": np.float64, "row": np.int32, "free": np.int32, "rows": np.uint64, "spare": np.int32},
-        **{"start": np.float64, "end": np.float64, "kept_row": np.int32, "kept": np.uint64},
-        **{"spare_kept_rows": np.int32, "planned": int, "planned_start": np.float64},
-        **dict.fromkeys(("planned_job", "planned_units", "planned_seconds"), np.int32),
-        **dict.fromkeys(("candidates", "candidate_words"), np.uint64),
-        **{"most_hopes": int, "hopes_of": np.int32, "hopes": np.float64},
-        **dict.fromkeys(("now_free", "common", "step_free", "returned", "live"), np.uint64),
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("plan.h", "Plan")
 
 
 def empty(jobs: int, runs: Ints, steps: int, kept: int) -> Plan:
@@ -71,8 +59,9 @@ def empty(jobs: int, runs: Ints, steps: int, kept: int) -> Plan:
         candidates=np.zeros(jobs // WORD + 1, dtype=np.uint64),
         candidate_words=np.zeros(jobs // WORD**2 + 1, dtype=np.uint64),
         hopes_of=np.zeros(jobs, dtype=np.int32),
-        hopes=np.zeros((jobs, MOST_HOPES, 2)),
     )
+    # A hope is two numbers.
+    plan.hold_zeros(jobs * MOST_HOPES * 2, "hopes")
     _hold_single_sets(plan, plan.arrays["rows"][0].copy())
     plan.most_steps = 1
     make_room(plan, steps, kept)

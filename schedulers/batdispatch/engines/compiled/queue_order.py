@@ -13,7 +13,7 @@ import numpy as np
 
 from batdispatch.core.line.ledger import TICK
 from batdispatch.engines.compiled.state import Floats, Ints, Jobs, State
-from batdispatch.native.record import Record, fields_of
+from batdispatch.native.record import Record, structure_of
 from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.ordering.aging import AgedArea, Slowdown, Unicef, Wfp3
 from batdispatch.parts.ordering.guard import Guard
@@ -28,26 +28,13 @@ _PACKAGE = Ordering.__module__.rpartition(".")[0] + "."
 class Order(Record):
     """The order of the queue, and of the jobs that run ahead of its head."""
 
-    kinds = {
-        **{"formula": int, "column": np.float64, "head_start": float, "power": float},
-        **{"ahead_formula": int, "ahead_column": np.float64, "ahead_head_start": float, "ahead_power": float},
-        **{"queued": int, "queue": np.int64, "came": int, "in_play": int, "entries": np.float64, "tier": np.int64},
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("queue_order.h", "Order")
 
 
 class Beside(Record):
     """EASY in order of arrival, which guards an order: see native/easy_beside.h."""
 
-    kinds = {
-        **dict.fromkeys(("share", "slack", "floor", "clock", "longest", "looked"), float),
-        **{"resources": int, "free": np.int64, "spare": np.int64, "needs": np.int64, "came": int, "lines": int},
-        **{"begun": np.float64, "real": np.float64, "runtime": np.float64, "queued": int, "queue": np.int64},
-        **{"running": int, "expected": np.float64, "expected_job": np.int64},
-        **{"ending": int, "end_at": np.float64, "end_job": np.int64, "overdue": int, "overdue_job": np.int64},
-        **{"delays": int, "delay": np.float64, "delay_job": np.int64},
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("easy_beside.h", "Beside")
 
 
 def formula_of(ordering: Ordering) -> int:
@@ -81,15 +68,15 @@ def order_of(jobs: Jobs) -> Order | None:
     if jobs.key is None:
         return None
     n = len(jobs.units)
-    order = Order(formula=jobs.key.formula, head_start=jobs.key.head_start, power=jobs.key.power)
-    # A job in play takes three numbers.
-    order.hold(column=jobs.key.column)
+    order = Order()
+    for name, key in (("key", jobs.key), ("ahead", jobs.ahead)):
+        if key is not None:
+            order.hold(**{f"{name}_column": key.column})
+            for number in ("formula", "head_start", "power"):
+                setattr(order, f"{name}_{number}", getattr(key, number))
     order.hold_zeros(n, "queue")
+    # A job in play takes three numbers.
     order.hold_zeros(3 * n, "entries")
-    if jobs.ahead is not None:
-        order.ahead_formula = jobs.ahead.formula
-        order.ahead_head_start, order.ahead_power = jobs.ahead.head_start, jobs.ahead.power
-        order.hold(ahead_column=jobs.ahead.column)
     return order
 
 

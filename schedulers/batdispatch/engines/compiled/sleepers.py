@@ -19,7 +19,7 @@ from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled.nodes import masks_of, words_of
 from batdispatch.layers.power_saving import PowerSaving
-from batdispatch.native.record import Record, fields_of
+from batdispatch.native.record import Record, structure_of
 from batdispatch.parts.sleep.rules import Idle, Quiet
 
 #: Phases of a switch that are noted.
@@ -31,22 +31,7 @@ DISPATCHERS = (Fcfs, Filler, Easy, Conservative)
 class Sleepers(Record):
     """Hosts that sleep, switch, and are waited for."""
 
-    kinds = {
-        **{"words": int, "sorts": int, "members": np.uint64, "seconds": np.float64, "longest": float},
-        **{"after": float, "keep": int, "if_nobody_waits": int, "ahead": int},
-        **dict.fromkeys(("free", "falling", "asleep", "rising", "wanted", "idle", "some", "others"), np.uint64),
-        **{"groups": int, "most_groups": int, "since": np.float64, "group": np.uint64},
-        **dict.fromkeys(("acts", "news", "woken", "slept"), int),
-        **dict.fromkeys(("due", "next", "called"), float),
-        **{"put_to_sleep": int, "booted": int, "booting": int, "booting_job": np.int64, "foreseen": np.float64},
-        "planned": np.float64,
-        **{"switches": int, "most_switches": int, "turn": np.int64, "at": np.int64, "pieces": np.int64},
-        **{"expected": np.float64, "end": np.float64, "runs": int, "room": int, "first": np.int32, "last": np.int32},
-        **{"clock": float, "active": int, "active_switch": np.int64, "leaving": int, "leaving_switch": np.int64},
-        **{"told": int, "told_switch": np.int64},
-        **{"events": int, "most_events": int, "event": np.int64, "event_at": np.float64, "event_line": np.int64},
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("sleepers.h", "Sleepers")
 
 
 def inside(dispatcher: Dispatcher) -> Dispatcher:

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.compiled.nodes import WORD, Demands, Nodes, masks_of
 from batdispatch.engines.compiled.state import Ints, Jobs
-from batdispatch.native.record import Record, fields_of
+from batdispatch.native.record import Record, structure_of
 from batdispatch.parts.placement.consecutive import Consecutive
 
-#: Options that are told to the kernel as they are, in the order of its structure; `depth` is told as `most_tried`.
-_OPTIONS: dict[str, type[int] | type[float]] = {
-    **{"tick": float, "batch_delay": float, "full_interval": float, "queue_depth": int, "interval": float},
-    **{"window": float, "resolution": float, "clock": float, "most_tried": int, "starts": int, "user_jobs": int},
-    **{"part_jobs": int, "reservations": int, "min_age": float, "end_window": float, "window_linear": float},
-}
+#: Options that are told to the kernel as they are; `depth` is told as `most_tried`.
+_OPTIONS = (
+    *("tick", "batch_delay", "full_interval", "queue_depth", "interval", "window", "resolution", "clock"),
+    *("most_tried", "starts", "user_jobs", "part_jobs", "reservations", "min_age", "end_window", "window_linear"),
+)
 #: Those of them that the kernel counts on to be finite.
 FINITE = (
     *("tick", "batch_delay", "full_interval", "interval", "phase"),
@@ -33,22 +32,7 @@ FINITE = (
 class Slurm(Record):
     """Options, clocks, what is to come, and the table of a pass."""
 
-    kinds = {
-        **_OPTIONS,
-        **{"consecutive": int, "licences": int, "last": float, "last_full": float, "awaited": float},
-        **{"pass_last": float, "pass_busy": int, "silent": float, "pass_awaited": float},
-        **dict.fromkeys(("head_asked", "whole_asked", "pass_asked", "passes", "backfilled", "tried"), int),
-        **{"first_reserved": float, "stopped": int, "nodes": np.int64},
-        **{"words": int, "hosts": np.uint64, "idle": np.uint64},
-        **{"begin": float, "records": int, "most_records": int},
-        **{"ends": np.float64, "row": np.int32, "rows": np.uint64, "changes": int},
-        **{"held": int, "held_from": np.float64, "held_until": np.float64, "held_by": np.int64},
-        **dict.fromkeys(("allowed", "given", "place"), np.uint64),
-        **{"runs": np.int64, "part": np.int32, "parts": int, "part_hosts": np.uint64},
-        **{"tried_in": np.int64, "reserved_in": np.int64, "line": np.int32, "lines": int, "failed": np.int64},
-        **{"user": np.int32, "users": int, "tried_of": np.int32},
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("slurm.h", "Slurm")
 
 
 def slurm_of(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.inputs.workloads.columns import JobColumns
-from batdispatch.native.record import Record, fields_of
+from batdispatch.native.record import Record, structure_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -72,23 +72,7 @@ COLUMNS = frozenset(("submission", "units", "delay", "walltime", "booked", "plac
 class State(Record):
     """Where a simulation stands."""
 
-    kinds = {
-        **{"jobs": int, "submission": np.float64, "units": np.int64},
-        **dict.fromkeys(("delay", "walltime", "booked", "expires"), np.float64),
-        **dict.fromkeys(("place", "of_place"), np.int64),
-        **{"size": int, "leaves": int, "room": int, "now": float},
-        **dict.fromkeys(("submissions", "waiting", "running", "starts", "free", "free_runs"), int),
-        **dict.fromkeys(("lines", "runs", "messages", "freed", "decides", "head"), int),
-        **{"shadow": float, "spare": int, "threshold": int, "decided": int},
-        **{"calls": int, "most_calls": int, "call": np.float64},
-        **{"start": np.float64, "end": np.float64, "log": np.int64, "hosts_at": np.int64},
-        **dict.fromkeys(("hosts_runs", "first", "last", "free_first", "free_last"), np.int32),
-        **{"due": np.float64, "due_turn": np.int64, "due_job": np.int64},
-        **{"expected": np.float64, "expected_job": np.int64, "least": np.int32, "shortest": np.float64},
-        # The address of a structure.
-        "sleepers": np.int64,
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("state.h", "State")
 
 
 def is_refused(state: State, rank: int) -> bool:

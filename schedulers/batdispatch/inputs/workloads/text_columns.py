@@ -12,34 +12,20 @@ from numpy.typing import NDArray
 from batdispatch.core.jobs.fields import KNOWN_FIELDS, MAX_MOMENT
 from batdispatch.core.jobs.sizes import MAX_UNITS
 from batdispatch.inputs.workloads.columns import JobColumns, delays_of, submission_order
-from batdispatch.native.record import Record, call, fields_of
+from batdispatch.native.record import Record, call, structure_of
 from batdispatch.native.texts import PackedTexts
 
 #: Bytes of the shortest job.
 _SHORTEST = len('{"id":"1","subtime":0,"res":1,"profile":"d"}')
 #: Places for users, twice as many as there may be.
 _PLACES = 1 << 20
-_BY_JOB: dict[str, type[np.generic]] = {
-    **dict.fromkeys(("id_at", "id_length"), np.int64),
-    **{"submission": np.float64, "units": np.int64, "walltime": np.float64},
-    **dict.fromkeys(("profile", "user"), np.int32),
-}
+_BY_JOB = ("id_at", "id_length", "submission", "units", "walltime", "profile", "user")
 
 
 class WorkloadText(Record):
     """What native/workload_text.c reads, and where to, see there."""
 
-    kinds = {
-        **{"text": np.uint8, "bytes": int},
-        **{"profiles": np.uint8, "profiles_bounds": np.int64, "profile_count": int},
-        **{"unusual": np.uint8, "unusual_bounds": np.int64, "unusual_count": int},
-        **{"latest": float, "most_units": int, "room": int},
-        **_BY_JOB,
-        **dict.fromkeys(("user_at", "user_length"), np.int64),
-        **{"profile_table": np.int32, "profile_places": int, "user_table": np.int32, "user_places": int},
-        **{"jobs": int, "users": int},
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("workload_text.c", "WorkloadText")
 
 
 def read_columns(
@@ -91,12 +77,10 @@ def _prepared(text: NDArray[np.uint8], profiles: Mapping[str, Any]) -> WorkloadT
     named, unusual = PackedTexts.of(list(profiles)), PackedTexts.of(sorted(KNOWN_FIELDS))
     workload.hold(text=text, profiles=named.data, profiles_bounds=named.bounds)
     workload.hold(unusual=unusual.data, unusual_bounds=unusual.bounds)
-    workload.hold(**{name: np.empty(room, dtype=kind) for name, kind in _BY_JOB.items()})
-    workload.hold(**{name: np.empty(_PLACES, dtype=np.int64) for name in ("user_at", "user_length")})
-    workload.hold(
-        profile_table=np.zeros(places, dtype=np.int32),
-        user_table=np.zeros(_PLACES, dtype=np.int32),
-    )
+    workload.lengthen(0, room, *_BY_JOB)
+    workload.lengthen(0, _PLACES, "user_at", "user_length")
+    workload.hold_zeros(places, "profile_table")
+    workload.hold_zeros(_PLACES, "user_table")
     return workload
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.native.library import load
-from batdispatch.native.record import Record, call, fields_of
+from batdispatch.native.record import Record, call, structure_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,17 +26,7 @@ THRESHOLD = 10.0
 class Rollout(Record):
     """What the structure of native/rollout.c holds."""
 
-    kinds = {
-        **dict.fromkeys(("resources", "jobs", "waiting"), int),
-        **{"now": float, "total": np.int64, "free": np.int64, "spare": np.int64},
-        **{"running": int, "used": np.int64, "ends": np.float64, "hoped": np.float64, "order": np.float64},
-        **{"needs": np.int64, "expected": np.float64, "lasts": np.float64, "comes": np.float64},
-        **{"limits": np.float64, "places": np.int64, "queue": np.int64, "queued": int},
-        **{"time": float, "cost": float, "head": int, "shadow": float},
-        **{"policies": int, "samples": int, "first_free": np.int64, "run_needs": np.int64, "run_ends": np.float64},
-        **{"run_expected": np.float64, "costs": np.float64},
-    }
-    _fields_ = fields_of(kinds)
+    kinds, _fields_ = structure_of("rollout.c", "Rollout")
 
 
 class Futures(NamedTuple):
@@ -103,33 +93,16 @@ def _delay_costs_in_c(futures: Futures) -> Floats:
     running = len(futures.run_expected)
     rollout = Rollout(resources=resources, jobs=jobs, waiting=futures.waiting, now=futures.now, running=running)
     rollout.policies, rollout.samples = policies, samples
-    given = (
-        "total",
-        "run_needs",
-        "run_ends",
-        "run_expected",
-        "needs",
-        "expected",
-        "lasts",
-        "comes",
-        "limits",
-        "places",
-    )
     costs = np.zeros((policies, samples))
-    rollout.hold(
-        **{name: getattr(futures, name) for name in given},
-        costs=costs,
-        first_free=futures.free,
-        # Room to work in. Jobs that start run as well.
-        free=np.zeros(resources, dtype=np.int64),
-        spare=np.zeros(resources, dtype=np.int64),
-        used=np.zeros((running + jobs, resources), dtype=np.int64),
-        ends=np.zeros(running + jobs),
-        hoped=np.zeros(running + jobs),
-        # Two numbers for each.
-        order=np.zeros(2 * (running + jobs)),
-        queue=np.zeros(jobs, dtype=np.int64),
-    )
+    rollout.hold(total=futures.total, first_free=futures.free, costs=costs)
+    rollout.hold(**{name: getattr(futures, name) for name in Futures._fields[3:-1]})
+    # Room to work in. Jobs that start run as well; a place in their order is two numbers.
+    most = running + jobs
+    rollout.hold_zeros(resources, "free", "spare")
+    rollout.hold_zeros(most * resources, "used")
+    rollout.hold_zeros(most, "ends", "hoped")
+    rollout.hold_zeros(2 * most, "order")
+    rollout.hold_zeros(jobs, "queue")
     call("rollout_costs", rollout, result=None)
     return costs
 
