@@ -48,8 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
-    made = folder / "input"
-    auditor = Auditor(platform=made / "platform.xml", workload=next(made.glob("*.json")))
+    auditor = Auditor()
     print(f"{HEADER}\n|---|" + "---:|" * 5 + "---|")
     for run in sorted(path.parent for path in folder.glob("*/result.json")):
         result, columns = read_result(run), read_columns(run / "jobs.csv")

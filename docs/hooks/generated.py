@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -68,9 +69,40 @@ def _command_sections(group: click.Group, context: click.Context, names: Sequenc
         )
         own.meta[HELP_ALL] = True
         depth = own.command_path.count(" ") + 1
-        yield f"{'#' * depth} {own.command_path}\n\n```text\n{command.get_help(own)}\n```\n"
+        text, shared = _without_shared_options(own.command_path, command.get_help(own))
+        yield "\n\n".join([f"{'#' * depth} {own.command_path}", f"```text\n{text}\n```", *shared]) + "\n"
         if isinstance(command, click.Group):
             yield from _command_sections(command, own, command.list_commands(own))
+
+
+#: Heading of options that several commands have alike -> the command whose section shows them, and where that stands.
+_SHARED = {
+    "How it is simulated": ("batdispatch run", "compare.md#batdispatch-run"),
+    "Reading a log": ("batdispatch convert", "workloads.md#batdispatch-convert"),
+}
+
+
+def _without_shared_options(command: str, text: str) -> tuple[str, list[str]]:
+    """Return (a command's help without options that another command shows, a sentence for each such heading)."""
+    kept, shared = [], []
+    for part in re.split(r"\n\n(?=\S)", text):
+        heading = part.partition(":\n")[0]
+        home, target = _SHARED.get(heading, (command, ""))
+        if home != command and part in _help_of(home):
+            shared.append(f"*{heading}*: these options are those of [`{home}`]({target}).")
+        else:
+            kept.append(part)
+    return "\n\n".join(kept), shared
+
+
+@functools.cache
+def _help_of(path: str) -> str:
+    """Return all of a command's help."""
+    command = cli.get_command(click.Context(cli), path.removeprefix("batdispatch "))
+    assert command is not None
+    own = click.Context(command, info_name=path, terminal_width=_WIDTH)
+    own.meta[HELP_ALL] = True
+    return command.get_help(own)
 
 
 #: What rules of the audit ask about -> heading of their table.

@@ -31,6 +31,18 @@ def test_each_case_of_the_kit_has_its_row(hook: Any) -> None:
     assert "| `whole-hosts` |" in hook.on_page_markdown("<!-- generated: cases -->")
 
 
+def test_options_that_commands_share_stand_once(hook: Any) -> None:
+    compare = hook.on_page_markdown("<!-- generated: commands compare-dispatchers -->")
+    convert = hook.on_page_markdown("<!-- generated: commands workloads-and-platforms -->")
+    assert compare.count("--time-zone NAME") == 0
+    assert convert.count("--time-zone NAME") == 1
+    assert (
+        "*Reading a log*: these options are those of [`batdispatch convert`](workloads.md#batdispatch-convert)."
+        in compare
+    )
+    assert compare.count("--decision-clock [wall|cpu]") == 1
+
+
 def test_a_measured_section_is_taken_from_the_page_of_its_experiment(hook: Any) -> None:
     page = (Path(__file__).parents[2] / "expe/choice/results.md").read_text()
     table = hook.on_page_markdown("<!-- generated: measured choice-no-walltimes -->")

@@ -145,10 +145,9 @@ def _digests(cells: Sequence[Cell], table: str) -> str:
     code = ", ".join(f"`{code[:DIGITS]}`" for code in codes)
     runs = len({str(cell.row["cell"]) for cell in cells})
     lines += [
-        f"[{table}]({table}) has a row for each of the {runs:,} runs, or for each part of it that is a replicate: its",
-        "metrics and the key of the run. The first row of a run has the digests of its platform, its workload and the",
-        "code, and the versions of what it uses. The same digests give the same files. Unless a board says otherwise,",
-        "each run was [audited](audit.md).",
+        f"The command writes `{table}` beside this page: a row for each of the {runs:,} runs, or for each part of it",
+        "that is a replicate, with its metrics, the digests of inputs and code, and the versions of what it uses.",
+        "The same digests give the same files. Unless a board says otherwise, each run was [audited](audit.md).",
         "",
         f"Code of the package: {code}. Inputs, by the first digits of their SHA-256:",
         "",
