@@ -1,6 +1,7 @@
 """What computes without SimGrid ends when SimGrid says so, and burns what SimGrid's plug-in counts."""
 
 import csv
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.runs.workers import call_isolated
 from random_power import HETERO, case, simulate
+from ranks import run_ranks
 from recorded_energy import rows
 from with_simgrid import needs_simgrid
 from workloads_of_cases import write_workload
@@ -67,6 +69,26 @@ def test_joules_of_whole_tasks_follow_from_their_flops(tmp_path: Path) -> None:
         # 30 Mflop/s of one of four cores: 6 Gflop take 200 s. Batsim looks at the first host when the delay ends.
         assert float(row["finish_time"]) == 310.0
         assert float(row["consumed_energy"]) == pytest.approx(joules), count
+
+
+#: Ranks of a trace that share four cores of 50 Mflop/s: (share of the cores, flop of each core) of each; seconds, J.
+SHARED_CORES = [
+    # Six executors share four cores evenly: 15 s for the four of the second rank, by when the first one did half.
+    ([(0.5, 1e9), (1, 5e8)], 25.0, 15 * 200 + 10 * 150),
+    # Five executors: what each of them has to do takes as long.
+    ([(0.5, 1e9), (0.75, 1e9)], 25.0, 25 * 200),
+]
+
+
+@pytest.mark.parametrize(("ranks", "seconds", "joules"), SHARED_CORES)
+@pytest.mark.parametrize("simgrid", [False, pytest.param(True, marks=needs_simgrid)])
+def test_executors_of_ranks_that_share_a_host_get_its_cores_evenly(
+    tmp_path: Path, ranks: list[tuple[float, float]], seconds: float, joules: float, simgrid: bool
+) -> None:
+    run = partial(call_isolated, run_ranks) if simgrid else partial(run_ranks, progress=None)
+    row = run(str(tmp_path), ranks, simgrid)
+    assert float(row["finish_time"]) == pytest.approx(seconds, abs=1e-4)
+    assert float(row["consumed_energy"]) == pytest.approx(joules, rel=1e-4)
 
 
 def test_what_communicates_needs_simgrid(tmp_path: Path) -> None:

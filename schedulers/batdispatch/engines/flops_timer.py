@@ -1,7 +1,7 @@
 """A timer of activities that only compute, for simulations with power states and without SimGrid.
 
-It does what SimGrid's L07 model does where nothing is sent: tasks that share a host share its speed evenly, an executor
-takes one core at most, and what one task cannot use the others get. A task does the same share of each of its
+It does what SimGrid's L07 model does where nothing is sent: the executors on a host share its speed evenly, each takes
+one core at most, and what one of them cannot use the others get. A task does the same share of each of its
 executors' work at any time.
 """
 
@@ -231,21 +231,22 @@ class FlopsTimer:
         return sorted(found.values(), key=lambda task: task.handle)
 
     def _share(self, tasks: list[_Task]) -> None:
-        """Give each task its rate: all grow alike on each host until the host is full or the task is at its bound."""
+        """Give each task its rate: it grows until a host is full, which executors share evenly, or to its bound."""
         hosts = np.array(hostset.ids(self._shaken), dtype=np.int64)
         room = dict(zip(hosts.tolist(), (self._speed[hosts] * self._size[hosts]).tolist(), strict=True))
         size = dict(room)
         rates = dict.fromkeys(tasks, 0.0)
         bounds = {task: self._bound(task) for task in tasks}
         needs = {task: dict(zip(task.hosts.tolist(), task.flops.tolist(), strict=True)) for task in tasks}
+        executors = {task: [*zip(task.executors.tolist(), task.cores.tolist(), strict=True)] for task in tasks}
         growing = tasks
         while growing:
             count: dict[int, int] = {}
             for task in growing:
-                for host in needs[task]:
+                for host, _ in executors[task]:
                     count[host] = count.get(host, 0) + 1
             steps = {
-                task: min([room[h] / count[h] / f for h, f in needs[task].items()] + [bounds[task] - rates[task]])
+                task: min([room[h] / count[h] / f for h, f in executors[task]] + [bounds[task] - rates[task]])
                 for task in growing
             }
             for task, step in steps.items():

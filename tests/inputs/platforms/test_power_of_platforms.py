@@ -9,6 +9,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate.power import NODES
 from command_line import call
+from recorded_energy import rows
 from sites import HEAD, delays, hosts_of, simulated
 
 #: Idle and peak watts, computing states; then watts asleep, seconds down and up.
@@ -79,3 +80,15 @@ def test_what_is_wrong_is_said_with_file_host_and_what_was_expected(case: str, t
     text = text.replace('speed="1Gf"', 'speed="1Gf,1f,1f,1f"')
     with pytest.raises(InputError, match=message):
         simulated(tmp_path, "powered[sleep=idle]", text, [], delays(10))
+
+
+@pytest.mark.parametrize(("start", "ends"), [(1, "17.000000"), (0, "15.000000")])
+def test_a_host_may_begin_in_a_state_to_sleep_in_that_is_written_with_speed_0(
+    start: int, ends: str, tmp_path: Path
+) -> None:
+    sleeps = f'{WATTS}<prop id="sleep_pstates" value="1:2:3"/>'
+    hosts = hosts_of(1, sleeps).replace('speed="1Gf"', f'speed="1Gf,0f,1f,0.5f" pstate="{start}"')
+    text = f'{HEAD}<platform version="4.1"><zone id="all" routing="Full">{hosts}</zone></platform>'
+    jobs = [{"id": "a", "subtime": 5, "res": 1, "profile": "d10"}]
+    simulated(tmp_path, "powered[sleep=idle]", text, jobs, delays(10))
+    assert rows(tmp_path / "run" / "jobs.csv")[0]["finish_time"] == ends

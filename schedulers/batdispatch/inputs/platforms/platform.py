@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from batdispatch.batsim.numbering import Batsim, sort_key
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Host, Machine, capacity_text, parse_capacity
-from batdispatch.core.machine.power import WATTS_PROPERTY, HostPower
+from batdispatch.core.machine.power import SLEEP_PROPERTY, WATTS_PROPERTY, HostPower
 from batdispatch.core.machine.site import SITE_PROPERTY
 from batdispatch.inputs.platforms.document import Document, quote
 from batdispatch.inputs.platforms.host_places import network_of, place_hosts
@@ -57,7 +57,7 @@ class Platform:
         self.hosts: tuple[PlatformHost, ...] = tuple(layout.hosts[name] for name in compute + storage)
         self.speeds: NDArray[np.float64] = np.array([host.speed for host in self.hosts], dtype=np.float64)
         for host in self.hosts[: len(compute)]:
-            if host.speed <= 0:
+            if host.speed <= 0 and str(host.pstate) not in _sleeping(host):
                 self._fail(f"compute host {quote(host.name)} has speed 0, expected a positive one", host.place)
         if not compute:
             self._fail("the platform has no compute host", "")
@@ -208,3 +208,9 @@ def read_platform(
     document = Document(Path(path))
     layout = Layout(document)
     return Platform(document, layout, Roles(layout.hosts, str(path), master, roles or {}), batsim)
+
+
+def _sleeping(host: PlatformHost) -> set[str]:
+    """Return the numbers of the power states that a host sleeps in, where it may be written with speed 0."""
+    stated = host.merged().get(SLEEP_PROPERTY, "")
+    return {part.partition(":")[0].strip() for part in stated.split(",")}
