@@ -15,6 +15,7 @@ import pytest
 from batdispatch.engines.compiled.energy import Energy
 from batdispatch.engines.compiled.files import JobRows
 from batdispatch.engines.compiled.foresight import Foresight
+from batdispatch.engines.compiled.multifactor import Factors
 from batdispatch.engines.compiled.node_plan import NodePlan
 from batdispatch.engines.compiled.nodes import Nodes
 from batdispatch.engines.compiled.openings import Openings
@@ -35,7 +36,7 @@ RECORDS: dict[str, tuple[type[Record], ...]] = {
     **{"state.h": (State,), "plan.h": (Plan,), "foresight.h": (Foresight,), "easy_beside.h": (Beside,)},
     **{"queue_order.h": (Order,), "nodes.h": (Nodes, Openings), "node_plan.h": (NodePlan,), "slurm.h": (Slurm,)},
     **{"sleepers.h": (Sleepers,), "energy.c": (Energy,), "job_rows.c": (JobRows,), "rollout.c": (Rollout,)},
-    "workload_text.c": (WorkloadText,),
+    **{"workload_text.c": (WorkloadText,), "multifactor.h": (Factors,)},
 }
 
 

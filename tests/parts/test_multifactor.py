@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.parts.ordering.fair_tree import fair_tree
 from batdispatch.parts.ordering.multifactor import Multifactor
 from batdispatch.parts.ordering.priority import TOP, make_priority
-from batdispatch.parts.ordering.usage import DecayedUsage
+from batdispatch.parts.ordering.usage import DecayedUsage, Holding
 from simulating import Task, simulate
 
 DAY = 86_400.0
@@ -98,6 +99,12 @@ def test_small_jobs_have_the_large_factors_if_so_asked() -> None:
 def test_size_on_whole_hosts_is_the_share_of_the_hosts() -> None:
     assert value("size=1000", job_of(units=3)) == 375
     assert value("size=1000,favor_small=true", job_of(units=3)) == 625
+
+
+@pytest.mark.parametrize(("walltime", "expected"), [(30.0, 375), (119.0, 375), (120.0, 187), (math.inf, 1)])
+def test_relative_size_is_the_share_of_the_cores_for_each_whole_minute(walltime: float, expected: int) -> None:
+    job = msgspec.structs.replace(job_of(units=3), walltime=walltime)
+    assert value("size=1000,relative=true", job) == expected
 
 
 @pytest.mark.parametrize("capacity", ["gpu=0 slot=4", "slot=4 gpu=8", "core=0 slot=4"])
@@ -248,12 +255,44 @@ def test_use_in_pieces_is_use_in_one(half_life: float, first: float, second: flo
     """A job that is cut in two uses as much as the whole one, now and later."""
     whole, cut = DecayedUsage(half_life), DecayedUsage(half_life)
     user = ("", "u")
-    whole.ended((user, 3.0, 0.0), first + second)
-    cut.ended((user, 3.0, 0.0), first)
-    cut.ended((user, 3.0, first), first + second)
+    whole.ended(Holding(user, 3.0, 0.0), first + second)
+    cut.ended(Holding(user, 3.0, 0.0), first)
+    cut.ended(Holding(user, 3.0, first), first + second)
     now = first + second + after
     assert cut.at(now, [])[user] == pytest.approx(whole.at(now, [])[user], rel=1e-9, abs=1e-9)
     assert whole.at(now, [])[user] <= 3.0 * (first + second) * (1 + 1e-12) + 1e-9
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 99), st.integers(0, 40), st.integers(1, 40)), max_size=9))
+def test_use_at_a_moment_does_not_depend_on_when_it_is_asked_for(jobs: list[tuple[int, int, int, int]]) -> None:
+    """Whoever asks for the use at 50 s, then or later, is told the same to the last digit."""
+    stays = [
+        (Holding(("", f"u{user}"), 1 + rank / 3, float(came + wait), rank, float(came)), float(came + wait + lasts))
+        for rank, (user, came, wait, lasts) in enumerate(jobs)
+    ]
+    answers = []
+    for now in (50.0, 60.0, 90.0, 200.0):
+        usage = DecayedUsage(20.0)
+        for holding, end in sorted(stays, key=lambda stay: stay[1]):
+            if end <= now:
+                usage.ended(holding, end)
+        used = usage.at(50.0, [holding for holding, end in reversed(stays) if holding.start <= now < end])
+        waiting = [one.owner for one, _ in stays if one.came <= 50.0 and one.start > now]
+        answers.append(used | {user: 0.0 for user in waiting if user not in used})
+    assert all(answer == answers[0] for answer in answers)
+    assert set(answers[0]) == {one.owner for one, _ in stays if one.came <= 50.0}
+
+
+def test_shares_are_those_at_the_beginning_of_the_period() -> None:
+    ledger = ledger_on(Machine.flat(8))
+    ordering = multifactor(ledger, "fairshare=100000,half_life=0,period=60")
+    run(ledger, ordering, job_of("a", 1, user="ann"), 0b1, 0.0, 60.0)
+    run(ledger, ordering, job_of("b", 4, user="ben", submission=60.0), 0b11110, 60.0, 70.0)
+    ledger.now = 80.0
+    ann, ben = waiting(ledger, "c", "ann"), waiting(ledger, "d", "ben")
+    # Until 60 s ann had used 60 host-seconds, and ben nothing; until 120 s ben has used 40.
+    assert [ordering.value(job, 119.0) for job in (ann, ben)] == [25000, 100000]
+    assert [ordering.value(job, 120.0) for job in (ann, ben)] == [43527, 57434]  # 2^-1.2 and 2^-0.8
 
 
 # ---------------------------------------------------------------------- Fair Tree

@@ -118,10 +118,10 @@ def test_a_recorded_run_is_checked_by_a_kernel_and_in_python_only_where_they_dif
         ({"decision_clock": "cpu"}, "timed by CPU time"),
         ({"dispatcher": "best-list"}, "BestList has no kernel"),
         ({"dispatcher": "attempts", "options": {"dispatcher": "easy"}}, "has no kernel"),
-        ({"options": {"ordering": "multifactor"}}, "ordering multifactor has no kernel, those by wait"),
+        ({"options": {"ordering": "pcp20-priority"}}, "pcp20-priority has no kernel, multifactor and those by"),
         ({"options": {"ordering": "late-first"}}, "ordering late-first has no kernel"),
         ({"options": {"ordering": "guarded[ordering=late-first]"}}, "has no kernel"),
-        ({"options": {"backfill": "multifactor"}}, "ordering multifactor has no kernel"),
+        ({"options": {"backfill": "late-first"}}, "ordering late-first has no kernel"),
         (
             {"dispatcher": "conservative", "options": {"ordering": "wfp3"}},
             "ordering wfp3 changes while jobs wait, and the kernel of conservative knows no such",
@@ -188,6 +188,18 @@ def test_what_is_left_to_python_on_nodes_that_jobs_share(
         execute(spec(platform=platform, workload=str(path), dispatcher=dispatcher, options=options), tmp_path / "out")
 
 
+@pytest.mark.parametrize("fair_tree", ["false", "true"])
+def test_the_fields_nice_and_account_matter_to_multifactor(tmp_path: Path, fair_tree: str) -> None:
+    path, order = tmp_path / "w.json", f"multifactor[fairshare=1000,fair_tree={fair_tree},age=9,max_age=9]"
+    jobs = [job(n, res=40, user="ada", account=f"a{n % 3}", nice=50 * (n % 5)) for n in range(40)]
+    listed = {"nb_res": 64, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 3}}}
+    path.write_bytes(msgspec.json.encode(listed))
+    for name in ("always", "never"):
+        settings = {"workload": str(path), "options": {"ordering": order}, "compiled": name}
+        execute(spec(**settings), tmp_path / name)
+    assert (tmp_path / "always" / "jobs.csv").read_bytes() == (tmp_path / "never" / "jobs.csv").read_bytes()
+
+
 @pytest.fixture
 def reserved(tmp_path: Path) -> str:
     """A platform all of whose hosts are reserved for some time."""
@@ -204,6 +216,9 @@ def test_what_is_left_to_python_on_machines_with_reservations(reserved: str, tmp
         execute(spec(platform=reserved, dispatcher="easy", options={"prediction": "oracle"}), tmp_path / "out")
     with pytest.raises(InputError, match="ordering guarded has a kernel only where there are no reservations"):
         execute(spec(platform=reserved, dispatcher="easy", options={"ordering": "guarded"}), tmp_path / "out")
+    shared = {"options": {"backfill": "multifactor[fairshare=9,period=300]"}}
+    with pytest.raises(InputError, match="with fairshare and period has a kernel only where there are no reservations"):
+        execute(spec(platform=reserved, **shared), tmp_path / "out")
     with pytest.raises(InputError, match="the dispatcher asks to be called"):
         execute(spec(platform=reserved, record=True), tmp_path / "out")
     assert execute(spec(platform=reserved), tmp_path / "out")["engine"]["compiled"]

@@ -97,15 +97,18 @@ bool fits_now(Nodes *nodes, int64_t job)
     return false;
 }
 
+/* Return how much of a resource so many units of a kind need on a host. */
+static int64_t amount_on(const Nodes *nodes, int64_t kind, int64_t host, int64_t units, int64_t axis)
+{
+    int64_t of_kind = kind * nodes->resources + axis, of_host = host * nodes->resources + axis;
+    return nodes->idle[kind] ? nodes->capacity[of_host] : units * nodes->amounts[of_kind] + nodes->once[of_kind];
+}
+
 /* Take what so many units of a kind need on a host, or give it back. */
 static void shift(const Nodes *nodes, int64_t kind, int64_t host, int64_t units, int64_t *free, int64_t sign)
 {
-    int64_t width = nodes->resources;
-    int64_t *left = free + host * width;
-    const int64_t *capacity = nodes->capacity + host * width;
-    const int64_t *amounts = nodes->amounts + kind * width, *once = nodes->once + kind * width;
-    for (int64_t axis = 0; axis < width; axis++)
-        left[axis] += sign * (nodes->idle[kind] ? capacity[axis] : units * amounts[axis] + once[axis]);
+    for (int64_t axis = 0; axis < nodes->resources; axis++)
+        free[host * nodes->resources + axis] += sign * amount_on(nodes, kind, host, units, axis);
 }
 
 /* Take the licences of a job, or give them back. */
@@ -134,6 +137,16 @@ void give_back_nodes(const State *state, const Nodes *nodes, int64_t job, int64_
     for (; at < behind; at++)
         for (int64_t host = state->first[at]; host <= state->last[at]; host++)
             shift(nodes, nodes->kind[job], host, *counts++, free, 1);
+}
+
+int64_t amount_of(const State *state, const Nodes *nodes, int64_t job, int64_t axis)
+{
+    const int64_t *counts = nodes->counts + nodes->counts_at[job];
+    int64_t at = state->hosts_at[job], behind = at + state->hosts_runs[job], amount = 0;
+    for (; at < behind; at++)
+        for (int64_t host = state->first[at]; host <= state->last[at]; host++)
+            amount += amount_on(nodes, nodes->kind[job], host, *counts++, axis);
+    return amount;
 }
 
 void start_on_nodes(State *state, Nodes *nodes, int64_t job)

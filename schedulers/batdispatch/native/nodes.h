@@ -26,7 +26,7 @@ typedef struct {
     int64_t behind;
 } Neighbours;
 
-typedef struct {
+typedef struct Nodes {
     int64_t hosts;
     int64_t resources;
     int64_t words;
@@ -97,6 +97,8 @@ void start_on_nodes(State *state, Nodes *nodes, int64_t job);
 /* Take what a job needs on `place` (-1), or give it back (1); or give back what a job that was started has. */
 void shift_place(const Nodes *nodes, int64_t job, int64_t *free, int64_t sign);
 void give_back_nodes(const State *state, const Nodes *nodes, int64_t job, int64_t *free);
+/* Return how much of a resource a job has that was started. */
+int64_t amount_of(const State *state, const Nodes *nodes, int64_t job, int64_t axis);
 /* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */
 bool advance_nodes(State *state, Nodes *nodes);
 /* Return whether there is room for the hosts of all jobs that may start now, and for calls. */

@@ -19,6 +19,8 @@ double key_of(const Key *key, const State *state, int64_t job)
         return -wait / column[job];
     case AGED_AREA:
         return column[job] / pow(wait + key->head_start, key->power);
+    case MULTIFACTOR:
+        return -priority_of(key->factors, state, job);
     default:
         return column[job];
     }
@@ -41,12 +43,13 @@ Entry waiting_entry(const State *state, const Order *order, const Beside *beside
     return (Entry){order->tier ? order->tier[job] : 1, key_of(&order->key, state, job), job};
 }
 
-/* Enter a job that came where it belongs in an order that does not change. */
+/* Enter a job that came where it belongs in an order that does not change; else behind the others, until these are sorted. */
 static void enter_order(const State *state, Order *order, int64_t job)
 {
-    Entry entry = waiting_entry(state, order, NULL, job);
+    bool is_fixed = order->key.formula == COLUMN;
+    Entry entry = is_fixed ? waiting_entry(state, order, NULL, job) : (Entry){0, 0.0, job};
     int64_t at = order->in_play++;
-    for (; at > 0 && compare_entries(&entry, order->entries + at - 1) < 0; at--)
+    for (; is_fixed && at > 0 && compare_entries(&entry, order->entries + at - 1) < 0; at--)
         order->entries[at] = order->entries[at - 1];
     order->entries[at] = entry;
 }

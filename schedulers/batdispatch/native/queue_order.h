@@ -4,10 +4,11 @@
 #define BATDISPATCH_QUEUE_ORDER_H
 
 #include "easy_beside.h"
+#include "multifactor.h"
 
 /* What a key is made of the seconds that a job has waited and the column of the ordering: the column; or as in
- * batdispatch.parts.ordering.aging, where the column is what Python divides by. */
-enum { NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF, AGED_AREA };
+ * batdispatch.parts.ordering.aging, where the column is what Python divides by; or minus a priority. */
+enum { NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF, AGED_AREA, MULTIFACTOR };
 
 /* A job in play: late jobs are of tier 0, and the smallest key goes first, ties by arrival. */
 typedef struct {
@@ -22,6 +23,8 @@ typedef struct {
     /* Of AGED_AREA: seconds that are added to the wait of each job, and to which power it is taken then. */
     double head_start;
     double power;
+    /* Of MULTIFACTOR. */
+    Factors *factors;
 } Key;
 
 typedef struct {

@@ -39,3 +39,10 @@ double round_three(double x)
 {
     return x < COARSE_THREE ? nearest_whole(x, 1e3) / 1e3 : x;
 }
+
+double whole_part(double x, double y)
+{
+    /* As float_divmod of CPython, without its cases for signs. */
+    double parts = (x - fmod(x, y)) / y, whole = floor(parts);
+    return parts - whole > 0.5 ? whole + 1.0 : whole;
+}

@@ -13,5 +13,7 @@ double nearest_whole(double x, double scale);
 EXPORT double round_six(double x);
 /* Return what round(x, 3) returns. */
 EXPORT double round_three(double x);
+/* Return x // y as Python does; for x >= 0 and y > 0. */
+double whole_part(double x, double y);
 
 #endif

@@ -120,8 +120,6 @@ double rounded(const Slurm *slurm, double time);
 void take_licences(Slurm *slurm, int64_t job, double start, double end);
 /* Return when to look again if licences are reserved and a job lacks some between a start and an end; 0: it does not. */
 double licences_missing_until(const Slurm *slurm, int64_t job, double start, double end);
-/* Return x // y as Python does; for x >= 0 and y > 0. */
-double whole_part(double x, double y);
 
 /* Find when a job could start on hosts of `allowed`, and its `place` there; false: never. */
 bool will_run(State *state, Slurm *slurm, int64_t job, bool now_only, double *begin);

@@ -4,14 +4,8 @@
 
 #include "export.h"
 #include "extremes.h"
+#include "rounding.h"
 #include "slurm.h"
-
-double whole_part(double x, double y)
-{
-    /* As float_divmod of CPython, without its cases for signs. */
-    double parts = (x - fmod(x, y)) / y, whole = floor(parts);
-    return parts - whole > 0.5 ? whole + 1.0 : whole;
-}
 
 static uint64_t *row_of(const Slurm *slurm, int64_t record)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hosts.h"
+#include "rounding.h"
 #include "slurm.h"
 
 /* Seconds after which a job that has outlived its walltime is taken for ended. */

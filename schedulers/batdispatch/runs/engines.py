@@ -114,11 +114,14 @@ class KernelSimulation:
         """
         from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
         from batdispatch.engines.compiled import applies
+        from batdispatch.engines.compiled.queue_order import fields_asked
 
         self._dispatcher = create_any(dispatcher, {}, 0)
         reason = applies.why_never(self._dispatcher, Machine([Host(id=0, name="host")]))
         if isinstance(self._dispatcher, SlurmBackfill):
             reason = "it tries so many jobs at a time, so a queue's running jobs would not all start at once"
+        elif isinstance(self._dispatcher, QueueDispatcher) and fields_asked(self._dispatcher):
+            reason = "priorities of multifactor depend on what a queue does not tell"
         if reason is not None:
             raise InputError(reason, source=f"dispatcher {dispatcher}")
 

@@ -107,6 +107,8 @@ def test_more_than_the_machine_in_use_is_refused() -> None:
 def test_a_dispatcher_without_a_kernel_is_refused_in_words() -> None:
     with pytest.raises(InputError, match="dispatcher best-list: dispatcher BestList has no kernel"):
         Futures("best-list", UNITS)
+    with pytest.raises(InputError, match="priorities of multifactor depend on what a queue does not tell"):
+        Futures("easy[ordering=multifactor]", UNITS)
     with pytest.raises(InputError, match="a queue's running jobs would not all start at once"):
         Futures("slurm-backfill", UNITS)
 

@@ -14,13 +14,12 @@ from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispat
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.compiled import sleepers
 from batdispatch.engines.compiled.columns import has_foresight
-from batdispatch.engines.compiled.queue_order import NO_KEY, formula_of, inner_of
+from batdispatch.engines.compiled.queue_order import NO_KEY, asks_when_shared, formula_of, orderings_of
 from batdispatch.engines.compiled.sleepers import inside
 from batdispatch.engines.compiled.slurm import FINITE
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.native import library
-from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.guard import Guard
 from batdispatch.parts.placement.consecutive import Consecutive
 from batdispatch.parts.placement.first_fit import FirstFit
@@ -106,13 +105,11 @@ def _of_prediction(dispatcher: QueueDispatcher) -> str | None:
 
 
 def _of_orderings(dispatcher: QueueDispatcher) -> str | None:
-    ordering, backfill = dispatcher.ordering, getattr(dispatcher.options, "backfill", "")
-    named = {dispatcher.options.ordering: inner_of(ordering)}
-    if backfill:
-        named[backfill] = make_ordering(backfill)
-    for name, each in named.items():
+    ordering = dispatcher.ordering
+    names = (dispatcher.options.ordering, getattr(dispatcher.options, "backfill", ""))
+    for name, each in zip(names, orderings_of(dispatcher), strict=False):
         if formula_of(each) == NO_KEY:
-            return f"ordering {name} has no kernel, those by wait, walltime and units have"
+            return f"ordering {name} has no kernel, multifactor and those by wait, walltime and units have"
     kind = _name(type(dispatcher))
     if (ordering.dynamic and kind == "conservative") or (type(ordering) is Guard and kind != "easy"):
         return f"ordering {dispatcher.options.ordering} changes while jobs wait, and the kernel of {kind} knows no such"
@@ -133,6 +130,9 @@ def _of_nodes(machine: Machine, dispatcher: Dispatcher) -> str | None:
     """Return why no kernel knows nodes that jobs share, hosts of partitions, reservations or licences, or None."""
     if _has_reservations(machine) and isinstance(dispatcher, Conservative):
         return "the kernel of conservative knows no reservations"
+    if _has_reservations(machine) and isinstance(dispatcher, QueueDispatcher) and asks_when_shared(dispatcher):
+        # Jobs come and go in the queue as reservations have it, and Python counts their users when it first asks.
+        return "multifactor with fairshare and period has a kernel only where there are no reservations"
     if _has_reservations(machine) and isinstance(dispatcher, Easy) and type(dispatcher.ordering) is Guard:
         return f"ordering {dispatcher.options.ordering} has a kernel only where there are no reservations"
     if _has_reservations(machine) and isinstance(dispatcher, Easy) and not dispatcher.predictions.exact_requests:

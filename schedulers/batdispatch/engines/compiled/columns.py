@@ -16,10 +16,10 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
-from batdispatch.engines.compiled.queue_order import COLUMN, column_of, formula_of, inner_of
+from batdispatch.engines.compiled.queue_order import COLUMN, MULTIFACTOR, column_of, formula_of, orderings_of
 from batdispatch.engines.compiled.state import Floats, Jobs, Key
 from batdispatch.inputs.workloads.columns import JobColumns, on_clock
-from batdispatch.parts.ordering import Ordering, make_ordering
+from batdispatch.parts.ordering import Ordering
 from batdispatch.parts.ordering.aging import AgedArea
 from batdispatch.parts.ordering.arrival import Fcfs
 from batdispatch.parts.ordering.priority import Basic
@@ -30,7 +30,7 @@ def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
     walltime, submission = on_clock(jobs.walltime), on_clock(jobs.submission)
     expected = np.where(np.isinf(walltime), dispatcher.options.default_walltime, walltime)
     told = msgspec.structs.replace(jobs, submission=submission, walltime=walltime)
-    ordering, ahead = inner_of(dispatcher.ordering), getattr(dispatcher.options, "backfill", "")
+    ordering, *ahead = orderings_of(dispatcher)
     is_fixed = not dispatcher.ordering.dynamic
     # A kernel that corrects what it expects has orders by key alone.
     is_placed = is_fixed and not ahead and not has_foresight(dispatcher)
@@ -53,7 +53,7 @@ def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
         of_place=order,
         said=told,
         key=key if is_placed else _key(told, ordering, expected),
-        ahead=_key(told, make_ordering(ahead), expected) if ahead else None,
+        ahead=_key(told, ahead[0], expected) if ahead else None,
     )
 
 
@@ -93,6 +93,8 @@ def _key(jobs: JobColumns, ordering: Ordering, expected: Floats) -> Key:
     formula = formula_of(ordering)
     if formula == COLUMN:
         return Key(formula, _keys(jobs, ordering, expected))
+    if formula == MULTIFACTOR:
+        return Key(formula, np.empty(0))
     column = column_of(ordering, jobs.units, expected)
     if not isinstance(ordering, AgedArea):
         return Key(formula, column)

@@ -20,6 +20,7 @@ from batdispatch.engines.compiled.columns import jobs_of, runs_of
 from batdispatch.engines.compiled.energy import EnergyRows
 from batdispatch.engines.compiled.exchange import exchange_of
 from batdispatch.engines.compiled.files import write
+from batdispatch.engines.compiled.multifactor import with_factors
 from batdispatch.engines.compiled.nodes import Demands, demands_of
 from batdispatch.engines.compiled.reasons import columns_for
 from batdispatch.engines.compiled.simulate import Schedule, schedule_of
@@ -78,6 +79,7 @@ def run(
         demands = None if said.told is None else demands_of(machine, jobs)
         if demands is not None:
             jobs = demands.limited(jobs)
+        jobs = with_factors(jobs, dispatcher, machine, demands)
         sleeps = layer is not None and layer.sleep is not None
         sleepers = sleepers_of(layer, machine, len(said)) if layer is not None and sleeps else None
         schedule = schedule_of(jobs, runs_of(machine), dispatcher, progress, demands, sleepers)

@@ -16,11 +16,10 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.correction import GrowthRule
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue
 from batdispatch.engines.compiled.columns import Glimpse
-from batdispatch.engines.compiled.queue_order import COLUMN, column_of
-from batdispatch.engines.compiled.state import ENDS, KINDS, STARTS, Jobs, Key, State, is_refused
+from batdispatch.engines.compiled.queue_order import COLUMN, MULTIFACTOR, column_of, orderings_of
+from batdispatch.engines.compiled.state import ENDS, KINDS, STARTS, Jobs, State, is_refused
 from batdispatch.native.record import Record, structure_of
 from batdispatch.native.texts import PackedTexts
-from batdispatch.parts.ordering import Ordering, make_ordering
 
 #: Whoever predicts looks at no hosts.
 NO_HOSTS = Allocation(0)
@@ -52,9 +51,9 @@ class Forecast:
         )
         ledger = cast(Ledger, self._ledger)
         self._predictions.begin(ledger)
-        self._keys: list[tuple[Key, Ordering]] = [(jobs.key, dispatcher.ordering)]
-        if jobs.ahead is not None:
-            self._keys.append((jobs.ahead, make_ordering(dispatcher.options.backfill)))
+        keys = zip((jobs.key, jobs.ahead), orderings_of(dispatcher), strict=False)
+        #: Those that depend on what is expected.
+        self._keys = [(key, ordering) for key, ordering in keys if key is not None and key.formula != MULTIFACTOR]
         for _, ordering in self._keys:
             ordering.begin(ledger)
         #: An order that changes is first looked for when a message has been heard; others, when a job comes.

@@ -6,27 +6,35 @@ its logarithms are Python's.
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
 
 import numpy as np
 
 from batdispatch.core.line.ledger import TICK
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.engines.compiled.nodes import Nodes
 from batdispatch.engines.compiled.state import Floats, Ints, Jobs, State
 from batdispatch.native.record import Record, structure_of
 from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.ordering.aging import AgedArea, Slowdown, Unicef, Wfp3
 from batdispatch.parts.ordering.guard import Guard
+from batdispatch.parts.ordering.multifactor import Multifactor
 
 # How a key is made.
-NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF, AGED_AREA = range(6)
+NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF, AGED_AREA, MULTIFACTOR = range(7)
 #: Orderings whose keys change while jobs wait.
-FORMULAS: dict[type[Ordering], int] = {Slowdown: SLOWDOWN, Wfp3: WFP3, Unicef: UNICEF, AgedArea: AGED_AREA}
+FORMULAS: dict[type[Ordering], int] = {
+    **{Slowdown: SLOWDOWN, Wfp3: WFP3, Unicef: UNICEF, AgedArea: AGED_AREA, Multifactor: MULTIFACTOR},
+}
 _PACKAGE = Ordering.__module__.rpartition(".")[0] + "."
 
 
 class Order(Record):
-    """The order of the queue, and of the jobs that run ahead of its head."""
+    """The order of the queue, and of the jobs that run ahead of its head; `records`: to which it points."""
+
+    records: list[Record]
 
     kinds, _fields_ = structure_of("queue_order.h", "Order")
 
@@ -49,6 +57,24 @@ def inner_of(ordering: Ordering) -> Ordering:
     return make_ordering(ordering.options.ordering) if type(ordering) is Guard else ordering
 
 
+def orderings_of(dispatcher: QueueDispatcher) -> list[Ordering]:
+    """Return the ordering of the jobs that are not late and, if there is one, that of those that run ahead."""
+    ahead = getattr(dispatcher.options, "backfill", "")
+    return [inner_of(dispatcher.ordering), *([make_ordering(ahead)] if ahead else [])]
+
+
+def fields_asked(dispatcher: QueueDispatcher) -> set[str]:
+    """Return the fields of jobs that matter to a dispatcher's orderings, beside those that columns have."""
+    found = [each for each in orderings_of(dispatcher) if isinstance(each, Multifactor)]
+    return {"nice" for _ in found} | {"account" for each in found if each.options.fair_tree}
+
+
+def asks_when_shared(dispatcher: QueueDispatcher) -> bool:
+    """Return whether any of a dispatcher's orderings works out a fair share once in a period."""
+    found = [each.options for each in orderings_of(dispatcher) if isinstance(each, Multifactor)]
+    return any(options.fairshare and options.period for options in found)
+
+
 def column_of(ordering: Ordering, units: Ints, expected: Floats) -> Floats:
     """Return the column of an ordering whose keys change: what its key is made of beside the wait."""
     if isinstance(ordering, AgedArea):
@@ -63,17 +89,23 @@ def _by_size(number: Callable[[int], float], units: Ints) -> Floats:
     return np.array([number(size) for size in sizes.tolist()], dtype=float)[which]
 
 
-def order_of(jobs: Jobs) -> Order | None:
-    """Return the order by key of a queue that is empty, or None if places are enough."""
+def order_of(jobs: Jobs, nodes: Nodes | None = None) -> Order | None:
+    """Return the order by key of a queue that is empty, or None if places are enough; `nodes`: that jobs share."""
     if jobs.key is None:
         return None
     n = len(jobs.units)
     order = Order()
+    order.records = []
     for name, key in (("key", jobs.key), ("ahead", jobs.ahead)):
-        if key is not None:
-            order.hold(**{f"{name}_column": key.column})
-            for number in ("formula", "head_start", "power"):
-                setattr(order, f"{name}_{number}", getattr(key, number))
+        if key is None:
+            continue
+        order.hold(**{f"{name}_column": key.column})
+        for number in ("formula", "head_start", "power"):
+            setattr(order, f"{name}_{number}", getattr(key, number))
+        if key.factors is not None:
+            key.factors.nodes = 0 if nodes is None else ctypes.addressof(nodes)
+            setattr(order, f"{name}_factors", ctypes.addressof(key.factors))
+            order.records.append(key.factors)
     order.hold_zeros(n, "queue")
     # A job in play takes three numbers.
     order.hold_zeros(3 * n, "entries")

@@ -24,7 +24,15 @@ def why_not(task: Task, few: int) -> str | None:
 
 def columns_for(task: Task) -> JobColumns | NotPlain:
     """Return the jobs as a kernel takes them, or why there is none for them; raises as `why_not`."""
-    return task.workload.columns() if task.platform.machine.plain else task.workload.told_columns()
+    if not task.platform.machine.plain:
+        return task.workload.told_columns()
+    from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+    from batdispatch.engines.compiled.queue_order import fields_asked
+    from batdispatch.engines.compiled.sleepers import inside
+
+    dispatcher = inside(task.dispatcher)
+    assert isinstance(dispatcher, QueueDispatcher)
+    return task.workload.columns(fields_asked(dispatcher))
 
 
 def _of_settings(task: Task) -> str | None:

@@ -214,7 +214,7 @@ class _Queueing(_Simulation):
         elif isinstance(dispatcher, Easy):
             self._rule = EASY_HOSTS if dispatcher.options.reservation == "hosts" else EASY_COUNT
         sums = (np.array([self.state.size]), jobs.units) if demands is None else demands.sums()
-        self._order, self._beside = order_of(jobs), beside_of(dispatcher.ordering, self.state, *sums)
+        self._order, self._beside = order_of(jobs, self.nodes), beside_of(dispatcher.ordering, self.state, *sums)
 
     def go_on(self, moments: int) -> int:
         # An order by key takes the longer, the longer the queue is.
@@ -228,7 +228,8 @@ class _Slurm(_Simulation):
     def __init__(self, jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill, demands: Demands | None) -> None:
         super().__init__(jobs, runs, dispatcher, demands)
         self._dispatcher = dispatcher
-        self._slurm, self._order = slurm.slurm_of(jobs, runs, dispatcher, demands, self.nodes), order_of(jobs)
+        self._slurm = slurm.slurm_of(jobs, runs, dispatcher, demands, self.nodes)
+        self._order = order_of(jobs, self.nodes)
         if demands is not None and self._order is not None:
             self._order.hold(tier=_tiers(demands))
 

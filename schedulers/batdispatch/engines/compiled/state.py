@@ -39,6 +39,8 @@ class Key(NamedTuple):
     #: Of an aged area, see its options.
     head_start: float = 0.0
     power: float = 0.0
+    #: Of multifactor: its record, once the machine is known.
+    factors: Record | None = None
 
 
 class Jobs(NamedTuple):

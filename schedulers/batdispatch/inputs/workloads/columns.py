@@ -47,6 +47,8 @@ class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
     users: list[str]
     #: The jobs as they were told, where they ask for more than whole hosts; None: `job` tells all there is.
     told: list[Job] | None = None
+    #: By job, the fields that only somebody else reads; None: they were left out.
+    extra: list[dict[str, Any]] | None = None
 
     def __len__(self) -> int:
         """Return the number of jobs."""
@@ -58,7 +60,7 @@ class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
         return self.delay[self.profile]
 
     def job(self, row: int) -> Job:
-        """Return a job as an object, without the fields that only somebody else reads unless the jobs were told."""
+        """Return a job as an object, without the fields that only somebody else reads if these were left out."""
         told = None if self.told is None else self.told[row]
         return Job(
             id=self.ids[row],
@@ -67,7 +69,7 @@ class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
             walltime=float(self.walltime[row]),
             profile=self.profiles[self.profile[row]],
             user=self.users[self.user[row]],
-            extra={} if told is None else told.extra,
+            extra={} if self.extra is None else self.extra[row],
         )
 
 
@@ -114,6 +116,7 @@ def columns_of(workload: Workload, *, told: bool = False) -> JobColumns | NotPla
         user=np.array([users[job.user] for job in jobs], dtype=np.int32),
         users=list(users),
         told=jobs if told else None,
+        extra=[job.extra for job in jobs],
     )
 
 

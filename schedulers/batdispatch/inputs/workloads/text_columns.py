@@ -62,6 +62,7 @@ def read_columns(
         code=code,
         users=[text[at : at + length].tobytes().decode() for at, length in stretches],
         told=None,
+        extra=None,
         **taken,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -65,8 +66,20 @@ class WorkloadFile:
         workload = self._workload
         return msgspec.structs.replace(workload, jobs=list(workload.jobs), profiles=dict(workload.profiles))
 
-    def columns(self) -> JobColumns | NotPlain:
-        """Return the jobs as columns, or why they cannot be."""
+    def columns(self, fields: Collection[str] = ()) -> JobColumns | NotPlain:
+        """Return the jobs as columns, or why they cannot be.
+
+        Args:
+            fields: of those that only somebody else reads, which must not be left out.
+
+        Raises:
+            InputError: the file is read again, and has changed.
+        """
+        known = self._columns
+        if fields and (known is None or (isinstance(known, JobColumns) and known.extra is None)):
+            listed = bytes((self._contents or self._read_again()).jobs)
+            if any(f'"{field}"'.encode() in listed for field in fields):
+                self._columns = columns_of(self.workload())
         if self._columns is None:
             contents = self._contents
             # What is no file, such as a pipe, can be read once: it must be read whole.

@@ -8,13 +8,20 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import reduce
 from itertools import groupby
+from operator import add
 from typing import TypeVar
 
 T = TypeVar("T")
 #: Account and user.
 Association = tuple[str, str]
+
+
+def plain_sum(amounts: Iterable[float]) -> float:
+    """Return a sum that is rounded after each addend, on any version of Python; that of `sum` is not since 3.12."""
+    return reduce(add, amounts, 0.0)
 
 
 def fair_tree(used: Mapping[Association, float]) -> dict[Association, float]:
@@ -29,7 +36,7 @@ def fair_tree(used: Mapping[Association, float]) -> dict[Association, float]:
     accounts: dict[str, dict[Association, float]] = {}
     for one, amount in used.items():
         accounts.setdefault(one[0], {})[one] = amount
-    level = _levels({name: sum(users.values()) for name, users in accounts.items()})
+    level = _levels({name: plain_sum(users.values()) for name, users in accounts.items()})
     found: dict[Association, float] = {}
     for _, tied in groupby(sorted(accounts, key=lambda name: -level[name]), key=lambda name: level[name]):
         users: dict[Association, float] = {}
@@ -42,6 +49,6 @@ def fair_tree(used: Mapping[Association, float]) -> dict[Association, float]:
 
 def _levels(used: Mapping[T, float]) -> dict[T, float]:
     """Return share over part of the use for siblings with equal shares; infinite: nothing was used."""
-    total = sum(used.values())
+    total = plain_sum(used.values())
     # Rounded once, so that what is level for whole numbers is level here.
     return {one: total / (amount * len(used)) if amount else math.inf for one, amount in used.items()}

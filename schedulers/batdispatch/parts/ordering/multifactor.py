@@ -12,7 +12,7 @@ from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
-from batdispatch.parts.ordering.fair_tree import Association, fair_tree
+from batdispatch.parts.ordering.fair_tree import Association, fair_tree, plain_sum
 from batdispatch.parts.ordering.priority import TOP, Priority
 from batdispatch.parts.ordering.usage import DecayedUsage, Holding
 
@@ -41,8 +41,8 @@ class MultifactorOptions(Options, frozen=True, kw_only=True):
     favor_small: Give small jobs the large size factors (PriorityFavorSmall). `false`: large jobs have them.
     relative: Divide a job's share of the cores by its walltime in minutes, for the size factor (PriorityFlags=
         SMALL_RELATIVE_TO_TIME).
-    period: Work out the age of waiting jobs and their users' shares anew only once in this many seconds, and when a job
-        comes (PriorityCalcPeriod, which is 5 minutes). 0: at each decision.
+    period: Work out the age of waiting jobs and their users' shares anew only once in this many seconds, as they were
+        when the period began (PriorityCalcPeriod, which is 5 minutes). 0: at each decision.
     fair_tree: Rank users by Slurm's Fair Tree for the fair share, over the accounts that jobs name. `false`: weigh
         users by Slurm's classic formula, whatever their accounts (PriorityFlags=NO_FAIR_TREE).
     half_life: Count what a user has used half after this many seconds, for the fair share (PriorityDecayHalfLife). 0
@@ -100,8 +100,8 @@ class Multifactor(Priority):
         totals = machine.total().tolist()
         named = machine.resources.index(CPU) if CPU in machine.resources else -1
         #: Where cores stand on the resource axis, and how many the machine has.
-        self._axis = named if named >= 0 and totals[named] else next(i for i, total in enumerate(totals) if total)
-        self._cores = totals[self._axis]
+        self.axis = named if named >= 0 and totals[named] else next(i for i, total in enumerate(totals) if total)
+        self._cores = totals[self.axis]
         self._sizes: dict[Request, float] = {}
         self._usage = DecayedUsage(self.options.half_life or math.inf)
         #: Fair-share factor of each user, and of what moment: now, and without a period how many jobs wait and run.
@@ -111,22 +111,34 @@ class Multifactor(Priority):
     def value(self, job: Job, now: float) -> int:
         options = self.options
         if options.period:
-            now = max(now // options.period * options.period, job.submission)
-        total = -float(_nice(job))
+            now = now // options.period * options.period
+        total = -float(nice_of(job))
         if options.age:
             total += options.age * min(max(now - job.submission, 0.0) / options.max_age, 1.0)
-        if options.size:
-            size = self._size(job)
-            total += options.size * (1.0 - size if options.favor_small else size)
+        total += self.for_size(job)
         if options.fairshare:
             total += options.fairshare * self._fair_share(job, now)
-        site = self.ledger.site
-        if site is not None and (options.partition or options.qos):
-            total += options.partition * site.partition_factor(job) + options.qos * site.qos_factor(job)
+        total += self.for_queues(job)
         return min(max(math.floor(total), 1), TOP)
 
+    def for_size(self, job: Job) -> float:
+        """Return what a job's size adds to its priority."""
+        options = self.options
+        if not options.size:
+            return 0.0
+        size = self._size(job)
+        return float(options.size * (1.0 - size if options.favor_small else size))
+
+    def for_queues(self, job: Job) -> float:
+        """Return what a job's partition and quality of service add to its priority."""
+        options, site = self.options, self.ledger.site
+        if site is None or not (options.partition or options.qos):
+            return 0.0
+        return float(options.partition * site.partition_factor(job) + options.qos * site.qos_factor(job))
+
     def ended(self, stay: Stay, now: float) -> None:
-        self._usage.ended(self._holding(stay), now)
+        if self.options.fairshare:
+            self._usage.ended(self._holding(stay), now)
 
     def _size(self, job: Job) -> float:
         """Return a job's share of the machine: the mean of its shares of the nodes and of the cores.
@@ -134,7 +146,8 @@ class Multifactor(Priority):
         Or, with `relative`, its share of the cores per minute of its walltime.
         """
         if self.options.relative:
-            minutes = max(job.walltime // 60.0, 1.0)
+            # Without a walltime, the share is that of no minute.
+            minutes = max(job.walltime // 60.0, 1.0) if math.isfinite(job.walltime) else math.inf
             return min(self._share_of_cores(job) / minutes, 1.0)
         size = self._sizes.get(job.request)
         if size is None:
@@ -143,7 +156,7 @@ class Multifactor(Priority):
             size = need.least / ledger.machine.size
             # Units that are whole nodes have as large a share of the cores as of the nodes.
             if not ledger.machine.units_are_hosts(job.request):
-                size = (size + need.sums[self._axis] / self._cores) / 2
+                size = (size + need.sums[self.axis] / self._cores) / 2
             size = self._sizes[job.request] = min(size, 1.0)
         return size
 
@@ -153,7 +166,7 @@ class Multifactor(Priority):
         need = ledger.space.need(job)
         nodes = need.least / ledger.machine.size
         counts = ledger.machine.units_are_hosts(job.request)
-        return nodes if counts else max(nodes, need.sums[self._axis] / self._cores)
+        return nodes if counts else max(nodes, need.sums[self.axis] / self._cores)
 
     def _fair_share(self, job: Job, now: float) -> float:
         """Return the fair-share factor of a job's user."""
@@ -162,28 +175,29 @@ class Multifactor(Priority):
         if moment != self._moment:
             self._moment = moment
             used = self._usage.at(now, map(self._holding, ledger.running.values()))
-            total = sum(used.values())
+            total = plain_sum(used.values())
             for waiting in ledger.queue.values():
-                used.setdefault(self._association(waiting), 0.0)
+                if waiting.submission <= now:
+                    used.setdefault(self.owner(waiting), 0.0)
             users = len(used)
             self._factors = (
                 fair_tree(used)
                 if self.options.fair_tree
                 else {one: math.exp2(-part / total * users) if part else 1.0 for one, part in used.items()}
             )
-        return self._factors.get(self._association(job), 1.0)
+        return self._factors.get(self.owner(job), 1.0)
 
-    def _association(self, job: Job) -> Association:
-        """Return a job's account and user; the classic formula knows no accounts."""
+    def owner(self, job: Job) -> Association:
+        """Return a job's account and user, whose share it is; the classic formula knows no accounts."""
         return str(job.extra.get("account", "")) if self.options.fair_tree else "", job.user
 
     def _holding(self, stay: Stay) -> Holding:
-        """Return whose a running job is, how many cores it holds, and since when."""
         used = self.ledger.space.use(stay.job, stay.allocation)
-        return self._association(stay.job), float(used[:, self._axis].sum()), stay.start
+        cores, job = float(used[:, self.axis].sum()), stay.job
+        return Holding(self.owner(job), cores, stay.start, stay.rank, job.submission)
 
 
-def _nice(job: Job) -> int:
+def nice_of(job: Job) -> int:
     """Return a job's field `nice`.
 
     Raises:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from batdispatch.parts.ordering.fair_tree import Association
 
-#: Use by a running job: its account and user, how much it holds, and since when, in seconds.
-Holding = tuple[Association, float, float]
+
+class Holding(NamedTuple):
+    """What a job holds that has started."""
+
+    owner: Association
+    amount: float
+    #: Since when, s.
+    start: float
+    #: Position in the order of arrival, and when the job came, s.
+    rank: int = 0
+    came: float = -math.inf
 
 
 class DecayedUsage:
     """Use of each user, in amount x seconds. What was used `half_life` seconds ago counts half.
+
+    It depends on what happened, and not on when it is asked for: sums are made in the order of ends and starts.
 
     A user who holds the amount c from a to b has used, at t >= b, the integral of c 2^(-(t - s) / half_life) over s
     from a to b. Slurm sums the same over periods of some minutes (`PriorityCalcPeriod`).
@@ -23,17 +36,30 @@ class DecayedUsage:
         self._half_life = half_life
         #: User -> what jobs that have ended used, and the time of which this is said, in seconds.
         self._ended: dict[Association, tuple[float, float]] = {}
+        #: Jobs that have ended and are not counted there yet, and when they ended, s.
+        self._recent: deque[tuple[Holding, float]] = deque()
 
     def ended(self, holding: Holding, now: float) -> None:
         """Count a job that ended at `now`, in seconds."""
-        user, amount, start = holding
-        self._ended[user] = (self._of_ended(user, now) + amount * self._lasting(now - start), now)
+        self._recent.append((holding, now))
 
-    def at(self, now: float, running: Iterable[Holding]) -> dict[Association, float]:
-        """Return what every user has used at `now`, in seconds, with the jobs that are running."""
-        used = {user: self._of_ended(user, now) for user in self._ended}
-        for user, amount, start in running:
-            used[user] = used.get(user, 0.0) + amount * self._lasting(now - start)
+    def at(self, moment: float, running: Iterable[Holding]) -> dict[Association, float]:
+        """Return what each user had used at a moment who had a job that had started, or that was to start later.
+
+        Args:
+            moment: s, not before that of an earlier question, and not behind now.
+            running: the jobs that run now; those that started or even came behind the moment are left out.
+        """
+        while self._recent and self._recent[0][1] <= moment:
+            (user, amount, start, *_), end = self._recent.popleft()
+            self._ended[user] = (self._of_ended(user, end) + amount * self._lasting(end - start), end)
+        used = {user: self._of_ended(user, moment) for user in self._ended}
+        holdings = [*(holding for holding, _ in self._recent), *running]
+        for user, amount, start, _, came in sorted(holdings, key=lambda one: (one.start, one.rank)):
+            if start <= moment:
+                used[user] = used.get(user, 0.0) + amount * self._lasting(moment - start)
+            elif came <= moment:
+                used.setdefault(user, 0.0)
         return used
 
     def _of_ended(self, user: Association, now: float) -> float:

@@ -1,0 +1,145 @@
+"""Kernels know Slurm's multifactor priority to the last digit: their files are those of the dispatchers in Python."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.compiled import applies
+from batdispatch.engines.simulation import Refusal
+from batdispatch.inputs.workloads import write_workload
+from batdispatch.inputs.workloads.columns import JobColumns
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
+from compiling import SLURM, compiled, in_python, needs_kernels, workload_of
+from random_nodes import random_machine, random_tasks
+from simulating import Task
+
+pytestmark = needs_kernels
+#: Options with values that matter within some 40 s.
+WEIGHTS: dict[str, list[Any]] = {
+    **{"age": [40, 1000, 10**6], "size": [10, 1000], "fairshare": [50, 1000, 10**7], "partition": [500], "qos": [300]},
+}
+RULES: dict[str, list[Any]] = {
+    **{"max_age": [3, 20, 604_800], "favor_small": ["true"], "relative": ["true"], "period": [0, 3, 0.7, 11]},
+    **{"fair_tree": ["true"], "half_life": [0, 2, 9, 604_800]},
+}
+SIMPLE = {name: values for name, values in SLURM.items() if name not in ("ordering", "prediction", "correction")}
+
+
+def multifactor(random: Random) -> str:
+    """One weight alone or several, with any of the other options."""
+    alone = random.choice([*WEIGHTS, "", ""])
+    weights = {name: random.choice(values) for name, values in WEIGHTS.items() if alone in ("", name)}
+    kept = {name: value for name, value in weights.items() if alone or random.random() < 0.7}
+    kept |= {name: random.choice(values) for name, values in RULES.items() if random.random() < 0.6}
+    return f"multifactor[{','.join(f'{name}={value}' for name, value in kept.items())}]" if kept else "multifactor"
+
+
+def with_multifactor(random: Random) -> tuple[str, dict[str, Any]]:
+    """A dispatcher with multifactor as the order of its queue, behind a guard, or for jobs that run ahead."""
+    dispatcher = random.choice(["fcfs", "filler", "easy", "easy", "slurm-backfill"])
+    options: dict[str, Any] = {"ordering": multifactor(random)}
+    if dispatcher == "slurm-backfill":
+        return dispatcher, options | {name: random.choice(SIMPLE[name]) for name in random.sample([*SIMPLE], 8)}
+    if dispatcher == "easy":
+        options |= {"backfill": multifactor(random)} if random.random() < 0.4 else {}
+        options |= (
+            {"ordering": random.choice(["fcfs", "unicef"])} if "backfill" in options and random.random() < 0.4 else {}
+        )
+        options |= {"reservation": "hosts"} if random.random() < 0.3 else {}
+        kind = random.choice(["guarded", "predicted", "", ""])
+        if kind == "guarded":
+            options["ordering"] = f"guarded[ordering={options['ordering']},floor={random.choice([0, 1, 3])}]"
+        elif kind:
+            options["prediction"] = random.choice(["last-two", "online-regression", "oracle"])
+    return dispatcher, options
+
+
+def among_users(random: Random, tasks: list[Task]) -> list[Task]:
+    """Let some jobs be nice, and most be of an account."""
+    nice = [{}, {}, {"nice": random.choice([-100, 5, 50, 300])}]
+    account = [{}, *({"account": name} for name in "abc")]
+    return [task._replace(extra={**task.extra, **random.choice(nice), **random.choice(account)}) for task in tasks]
+
+
+def same(machine: Machine, tasks: list[Task], dispatcher: str, options: dict[str, Any]) -> None:
+    workload = workload_of(tasks)
+    expected, found = (simulate(machine, workload, dispatcher, options) for simulate in (in_python, compiled))
+    assert found.jobs == expected.jobs
+    assert found == expected
+
+
+@settings(max_examples=200)
+@given(seed=st.integers(0, 2**32))
+def test_random_jobs_of_users_on_whole_hosts(seed: int) -> None:
+    random = Random(seed)
+    hosts, last = random.randint(2, 8), random.choice([3, 20])
+    tasks = []
+    for number in range(random.randint(3, 40)):
+        runtime = random.randint(1, 8) + random.choice([0, 0, 0.1, 0.7])
+        walltime = random.choice([runtime, runtime, runtime + 1, runtime + 5, max(runtime - 1, 1), 90])
+        units = hosts + 1 if random.random() < 0.03 else random.randint(1, hosts)
+        tasks.append(Task(f"j{number}", random.randint(0, last), units, runtime, walltime))
+    same(Machine.flat(hosts), among_users(random, tasks), *with_multifactor(random))
+
+
+@settings(max_examples=200)
+@given(seed=st.integers(0, 2**32))
+def test_random_jobs_of_users_on_random_nodes(seed: int) -> None:
+    random = Random(seed)
+    machine, (dispatcher, options) = random_machine(random), with_multifactor(random)
+    if applies.why_never(create(dispatcher, options), machine) is None:
+        same(machine, among_users(random, random_tasks(random, machine)), dispatcher, options)
+
+
+def shares(fair_tree: bool, period: float = 0.0) -> dict[str, Any]:
+    return {
+        "ordering": f"multifactor[fairshare=1000000,fair_tree={str(fair_tree).lower()},period={period},half_life=700]"
+    }
+
+
+@pytest.mark.parametrize("fair_tree", [False, True])
+@pytest.mark.parametrize("period", [0.0, 300.0])
+@pytest.mark.parametrize("dispatcher", ["easy", "slurm-backfill"])
+def test_many_jobs_of_many_users(dispatcher: str, period: float, fair_tree: bool) -> None:
+    random = Random(7)
+    tasks = [
+        Task(f"j{number}", 20 * number, random.randint(1, 12), random.randint(1, 900), 1000, extra={"account": account})
+        for number, account in enumerate(random.choices("abcdefg", k=400))
+    ]
+    same(Machine.flat(16), tasks, dispatcher, shares(fair_tree, period))
+
+
+@pytest.mark.parametrize("period", [0.0, 3.0])
+def test_simultaneous_starts_are_summed_up_by_arrival(period: float) -> None:
+    # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1; the second user's jobs start together, the last one first.
+    tasks = [Task(f"a{i}", 0, 1, 5 + 2 * i, 99, extra={"nice": -i}) for i in range(6)]
+    tasks += [Task(f"b{i}", 1 + i, 1, 3, 4 + i % 2) for i in range(18)]
+    same(Machine.flat(4), tasks, "easy", {"ordering": f"multifactor[fairshare=1000000000,period={period},half_life=3]"})
+
+
+def test_a_nice_that_is_no_number_is_left_to_python() -> None:
+    workload = workload_of([Task("a", 0, 1, 1, 1, extra={"nice": "very"})])
+    with pytest.raises(Refusal, match="field 'nice': found 'very'"):
+        compiled(Machine.flat(2), workload, "easy", {"ordering": "multifactor"})
+
+
+def test_fields_of_jobs_are_read_where_they_matter_and_only_there(tmp_path: Path) -> None:
+    workload, path = workload_of([Task("a", 0, 1, 1, 1, extra={"nice": 3}), Task("b", 0, 1, 1, 1)]), tmp_path / "w.json"
+    write_workload(workload, path)
+    for order in (["", "nice"], ["nice", ""], ["account", "nice", ""]):
+        file, found = WorkloadFile(path), []
+        for field in order:
+            columns = file.columns({field} - {""})
+            assert isinstance(columns, JobColumns)
+            found.append(columns.extra)
+        # What was read with the fields serves those who need none.
+        told = order.index("nice")
+        assert found[:told] == [None] * told
+        assert [dict(each) for each in found[told] or ()] == [{"nice": 3}, {}]
+        assert all(extra is not None for extra in found[told:])
