@@ -87,19 +87,6 @@ def test_a_class_is_not_called_like_what_it_imports(kind: str, name: str, tmp_pa
     python("-c", f"import {module}", folder=folder, site=folder)
 
 
-def test_the_former_name_works_on_and_says_what_to_use(tmp_path: Path) -> None:
-    done = CliRunner().invoke(cli, ["plugin", "mine", "--kind", "placement", "-o", str(tmp_path / "former")])
-    assert done.exit_code == 0
-    assert done.stderr == (
-        "batdispatch: warning: `batdispatch plugin` is deprecated since 0.1.0 and may be gone in 0.3.0: "
-        "use `batdispatch new placement mine`\n"
-    )
-    now = written(tmp_path / "now", "placement", "mine")
-    for path in sorted(now.rglob("*.*")):
-        assert path.read_bytes() == (tmp_path / "former" / path.relative_to(now)).read_bytes()
-    assert "plugin" not in CliRunner().invoke(cli, ["--help"]).output
-
-
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [

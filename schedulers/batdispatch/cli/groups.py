@@ -192,8 +192,6 @@ class LazyGroup(Group):
 
     #: Subcommand -> the module that holds it as `command`, and a sentence about it. The order is that of the help.
     table: ClassVar[Mapping[str, tuple[str, str]]] = {}
-    #: Subcommands that still work and are shown nowhere -> the module that holds them.
-    former: ClassVar[Mapping[str, str]] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
@@ -201,10 +199,9 @@ class LazyGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one subcommand."""
-        module = self.table[cmd_name][0] if cmd_name in self.table else self.former.get(cmd_name)
-        if module is None:
+        if cmd_name not in self.table:
             return None
-        command = importlib.import_module(module).command
+        command = importlib.import_module(self.table[cmd_name][0]).command
         assert isinstance(command, click.Command)
         return command
 

@@ -60,7 +60,6 @@ class Commands(LazyGroup):
     table = {
         name: (f"batdispatch.cli.{module}", summary) for rows in _HEADINGS.values() for name, module, summary in rows
     }
-    former = {"plugin": "batdispatch.cli.plugin"}
     headings = {heading: [name for name, _, _ in rows] for heading, rows in _HEADINGS.items()}
 
 
