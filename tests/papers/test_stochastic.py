@@ -15,11 +15,11 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.law_fits import HISTORY as LAST
-from batdispatch.inputs.workloads.law_fits import MEAN_TOLERANCE, fit, histories, with_laws
 from batdispatch.parts.requests.base import make_sequence
-from batdispatch.parts.requests.likelihood import held_out
 from batdispatch.parts.requests.vocabulary import parse_law
+from batdispatch_papers.stochastic.law_fits import HISTORY as LAST
+from batdispatch_papers.stochastic.law_fits import MEAN_TOLERANCE, fit, histories, with_laws
+from batdispatch_papers.stochastic.likelihood import held_out
 from batdispatch_papers.stochastic.workload import HISTORY, WEEKS, draw_widths, scenario
 
 

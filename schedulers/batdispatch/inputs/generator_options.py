@@ -11,8 +11,6 @@ from batdispatch.core.line.settings import Form
 
 #: Jobs of a window, and what is simulated before and behind them as a share of these, unless said.
 WINDOW, WARM_UP, COOL_DOWN = 10_000, 0.2, 0.2
-#: Which family of laws is fitted to the run times of an application.
-Fit = Literal["best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"]
 
 
 class LublinOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,11 +16,11 @@ from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import read_workload, write_workload
 from batdispatch.inputs.workloads.importers import read_log
-from batdispatch.inputs.workloads.law_fits import Fit, with_laws
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of
 from batdispatch.results.metrics.attempts import attempt_metrics
+from batdispatch_papers.stochastic.law_fits import Fit, with_laws
 
 SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[4] / "shared"))
 DATA = SHARED / "data"

@@ -36,8 +36,8 @@ def command(model: StochasticOptions, rng: np.random.Generator) -> GeneratedWork
       batdispatch generate stochastic -o W.json --seed 1 --scenario 3 --jobs 1000
       batdispatch generate stochastic -o W.json --seed 1 --from log.json --fit empirical
     """
-    from batdispatch.inputs.workloads.law_fits import summary_of, with_laws
     from batdispatch.inputs.workloads.reader import read_workload
+    from batdispatch_papers.stochastic.law_fits import summary_of, with_laws
     from batdispatch_papers.stochastic.workload import scenario
 
     stated: dict[str, Any]

@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Meta
 
 from batdispatch.core.line.settings import Form
-from batdispatch.inputs.generator_options import Fit
 
+#: Which family of laws is fitted to the run times of an application.
+Fit = Literal["best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"]
 #: How many hosts the jobs want, and when applications arrive.
 Widths = Literal["beta", "all", "half", "normal", "powers"]
 Arrivals = Literal["uniform", "start"]

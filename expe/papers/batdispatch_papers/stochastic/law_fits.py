@@ -1,9 +1,9 @@
 """Laws of run times fitted to a log: jobs of one user and size, unless said otherwise, are runs of one application.
 
-A law is fitted by maximum likelihood to all runs of an application (`parts.requests.likelihood`). So it knows the whole
-log: it is a user's experience, not a prediction. Its quality is measured on a split in time. The family is the one
-under which the later third of the runs is most likely after a fit to the earlier runs. The cost is that of requests
-which are made from the earlier runs, for the later runs.
+A law is fitted by maximum likelihood to all runs of an application (`likelihood`). So it knows the whole log: it is a
+user's experience, not a prediction. Its quality is measured on a split in time. The family is the one under which the
+later third of the runs is most likely after a fit to the earlier runs. The cost is that of requests which are made from
+the earlier runs, for the later runs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import runtime_of
-from batdispatch.inputs.generator_options import Fit
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.parts.requests.base import make_sequence
 from batdispatch.parts.requests.cost import expected_cost
 from batdispatch.parts.requests.laws import Empirical, Floats, Law
-from batdispatch.parts.requests.likelihood import distance, fit_family, held_out, split
+from batdispatch_papers.stochastic.likelihood import distance, fit_family, held_out, split
+from batdispatch_papers.stochastic.workload_options import Fit
 
 #: Previous runs that a job states.
 HISTORY = 5
