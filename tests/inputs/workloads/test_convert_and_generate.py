@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from batdispatch.cli.convert import command as convert
-from batdispatch.cli.generate import Kinds
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import read_platform
@@ -101,6 +100,6 @@ def test_generate_says_where_the_workload_comes_from(tmp_path: Path) -> None:
 
 
 def test_every_kind_has_help_with_an_example() -> None:
-    for kind in Kinds.table:
+    for kind in generate.commands:
         result = CliRunner().invoke(generate, [kind, "--help"], catch_exceptions=False)
         assert f"batdispatch generate {kind}" in result.stdout

@@ -22,7 +22,7 @@ from batdispatch.inputs.workloads.lublin import (
     lublin,
     slot_weights,
 )
-from batdispatch.inputs.workloads.users import with_users
+from batdispatch.inputs.workloads.drawn_fields import with_users
 
 MANY = 60_000
 

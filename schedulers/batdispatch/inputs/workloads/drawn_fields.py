@@ -1,11 +1,14 @@
-"""Users for the jobs of a model that has none."""
+"""Fields drawn for the jobs of a model that has none: users, and I/O nodes that they are pinned to."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.fields import read_request
 from batdispatch.inputs.workloads.model import Workload
 
 #: Most users that can be asked for.
@@ -34,4 +37,13 @@ def with_users(rng: np.random.Generator, workload: Workload, users: int) -> Work
     for job, rank in zip(workload.jobs, drawn, strict=True):
         user = f"u{rank + 1}"
         jobs.append(msgspec.structs.replace(job, user=user, extra={**job.extra, "user": user}))
+    return msgspec.structs.replace(workload, jobs=jobs)
+
+
+def pinned_to(rng: np.random.Generator, workload: Workload, io_nodes: Sequence[str]) -> Workload:
+    """Return a workload each of whose jobs asks for one I/O node, drawn uniformly from those named."""
+    jobs = []
+    for job in workload.jobs:
+        extra = {**job.extra, "io_node": io_nodes[int(rng.integers(len(io_nodes)))]}
+        jobs.append(msgspec.structs.replace(job, request=read_request(job.units, extra), extra=extra))
     return msgspec.structs.replace(workload, jobs=jobs)
