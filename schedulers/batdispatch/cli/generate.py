@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import msgspec
 
-from batdispatch.cli.announced_group import AnnouncedGroup
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import AnnouncedGroup, Command, option
 from batdispatch.cli.logs import read_source, source_option
 from batdispatch.cli.messages import conclude, quiet_option, show
 from batdispatch.cli.options import options

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import click
 
+from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.core.line.settings import HEADINGS
 
@@ -208,3 +209,42 @@ class LazyGroup(Group):
     def summary(self, ctx: click.Context, name: str) -> str:
         """Return the table's sentence about a subcommand, or its own where the table does not have it."""
         return self.table[name][1] if name in self.table else super().summary(ctx, name)
+
+
+class AnnouncedGroup(Group):
+    """A group with the commands that installed packages announce beside its own, which come first if names are equal.
+
+    Derive from it and name the entry points. A package says in ``short_help`` what stands beside a command's name.
+    """
+
+    #: The entry-point group; each entry point leads to a `click.Command`.
+    entry_points: ClassVar[str] = ""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, sorted."""
+        from batdispatch.core.line import registry
+
+        return sorted({*super().list_commands(ctx), *registry.names(self.entry_points)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a name.
+
+        Raises:
+            InputError: a package announces something else by this name, or two packages announce it.
+        """
+        return super().get_command(ctx, cmd_name) or self._announced(cmd_name)
+
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """Return one sentence about a command; of one that cannot be loaded, why, so that the others are shown."""
+        try:
+            return super().summary(ctx, name)
+        except BatdispatchError as problem:
+            return str(problem)
+
+    def _announced(self, name: str) -> click.Command | None:
+        from batdispatch.core.line import registry
+
+        command = registry.load(self.entry_points, name, "command")
+        if command is not None and not isinstance(command, click.Command):
+            raise InputError(f"command {name!r} is announced as something else, expected a click.Command")
+        return command

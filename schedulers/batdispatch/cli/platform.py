@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from batdispatch.cli.announced_group import AnnouncedGroup
-from batdispatch.cli.groups import OTHER_OPTIONS, Command, Group, option
+from batdispatch.cli.groups import OTHER_OPTIONS, AnnouncedGroup, Command, Group, option
 from batdispatch.cli.messages import conclude, json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, written_option

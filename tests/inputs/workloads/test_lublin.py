@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
+from batdispatch.inputs.workloads.drawn_fields import with_users
 from batdispatch.inputs.workloads.estimates import ROUND_MINUTES, estimates
 from batdispatch.inputs.workloads.lublin import (
     ALL_JOBS,
@@ -22,7 +23,6 @@ from batdispatch.inputs.workloads.lublin import (
     lublin,
     slot_weights,
 )
-from batdispatch.inputs.workloads.drawn_fields import with_users
 
 MANY = 60_000
 
