@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from batdispatch.cli.messages import is_quiet
@@ -89,9 +88,7 @@ class ProgressDisplay:
             self._writer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._left.set()
         if "_bars" in self.__dict__:
             self._bars.stop()

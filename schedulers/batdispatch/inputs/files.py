@@ -13,7 +13,6 @@ import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, BinaryIO, Protocol
 
 import msgspec
@@ -139,9 +138,7 @@ class Source:
     def __enter__(self) -> Source:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._raw.close()
 
     def lines(self) -> Iterator[tuple[int, bytes]]:

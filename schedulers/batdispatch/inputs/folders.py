@@ -25,7 +25,6 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 
 from batdispatch.core.errors import InputError
 
@@ -76,9 +75,7 @@ class Claim:
             _remove(path)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *problem: object) -> None:
         if kind is None or not self._changed:
             _release(self.folder, self._lock, remove=self._made and kind is not None)
         else:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 
 import msgspec
 
@@ -41,9 +40,7 @@ class Recorder:
         self._file = Whole(self.path, buffering=_BUFFER)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *problem: object) -> None:
         assert self._file is not None
         if kind is None and not self._aborted:
             self._file.finish()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import TracebackType
 
 import zmq
 
@@ -57,9 +56,7 @@ class RemotePeer:
             raise InputError(f"endpoint {self.endpoint!r} cannot be connected to: {problem.strerror}") from None
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         assert self._socket is not None
         assert self._context is not None
         if self._connections is not None:

@@ -11,7 +11,6 @@ import tempfile
 from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import IO
 
 from batdispatch.core.errors import InputError, SimulationError
@@ -45,9 +44,7 @@ class WatchedProcess:
         self._words = tempfile.TemporaryFile()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.wait()

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -54,9 +53,7 @@ class ParquetTable:
     def __enter__(self) -> ParquetTable:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._file.close()
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
