@@ -22,7 +22,6 @@ from typing import Any
 
 import pandas as pd
 
-from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
 from batdispatch.inputs.files import write_whole
@@ -66,7 +65,7 @@ class Experiment:
         if "simgrid" in self.claims.needs and find_simgrid() is None:
             return f"needs SimGrid: {how_to_install()}"
         try:
-            read_campaign(self.folder / FILE, CommandMakers(), quick=self.quick, logs=self.logs)
+            read_campaign(self.folder / FILE, quick=self.quick, logs=self.logs)
         except MissingLog as problem:
             return str(problem)
         return ""
@@ -90,7 +89,7 @@ class Experiment:
             InputError: the campaign has not been run.
             SimulationError: a run failed.
         """
-        name = read_campaign(self.folder / FILE, CommandMakers(), quick=self.quick, parts=[]).name
+        name = read_campaign(self.folder / FILE, quick=self.quick, parts=[]).name
         rows = rows_of(self.show, self.out, name)
         if not hasattr(self.show, "others"):
             return rows

@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.core.machine.machine import Machine
 from batdispatch.runs.campaign.file import read_campaign
 from batdispatch.runs.campaign.plan import Plan
@@ -70,6 +69,6 @@ def test_refusal_says_why_and_what_instead() -> None:
 def test_first_jobs_of_the_real_log(show: ModuleType, name: str, first: str, tmp_path: Path) -> None:
     text = (EXPE / name / FILE).read_text(encoding="utf-8").replace(f"first={first}", "first=40")
     (tmp_path / FILE).write_text(text)
-    make(Plan(read_campaign(tmp_path / FILE, CommandMakers(), parts=["log"], logs=SHARED_LOGS), tmp_path / "out"))
+    make(Plan(read_campaign(tmp_path / FILE, parts=["log"], logs=SHARED_LOGS), tmp_path / "out"))
     table = rows(sections_of(show, rows_of(show, tmp_path / "out", name))["log"])[2:]
     assert [row[0] for row in table[:6]] == [d for d in ("easy", "conservative", "filler[ordering=sjf]") for _ in "ro"]

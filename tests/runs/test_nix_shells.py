@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 
 import fake_batsim
-from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.links.nix import shell_of
@@ -120,11 +119,11 @@ def test_a_shell_is_of_the_flake_above_or_of_the_one_named(nix: Path, project: P
 def test_without_nix_it_is_said_at_the_door(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="needs Nix, and there is no nix on PATH"):
-        read_campaign(campaign(project, "nix: batsim4"), CommandMakers())
+        read_campaign(campaign(project, "nix: batsim4"))
 
 
 def test_a_campaign_names_its_shells(nix: Path, project: Path, tmp_path: Path) -> None:
-    read = read_campaign(campaign(project, "nix: [batsim4, batsim5]"), CommandMakers())
+    read = read_campaign(campaign(project, "nix: [batsim4, batsim5]"))
     flake = tmp_path / "project"
     assert [(cell.spec.engine, cell.spec.nix) for cell in read.cells] == [
         ("batsim4", f"{flake}#batsim4"),
@@ -140,7 +139,7 @@ def test_what_pins_a_shell_counts_among_what_a_run_is_made_from(nix: Path, proje
 
     def keys(settings: str) -> list[str]:
         planning._pinned.cache_clear()
-        read = read_campaign(campaign(project, settings), CommandMakers())
+        read = read_campaign(campaign(project, settings))
         return list(planning.Plan(read, tmp_path / "out").tasks)
 
     def all_differ(before: list[str]) -> list[str]:
@@ -175,7 +174,7 @@ def test_what_pins_a_shell_counts_among_what_a_run_is_made_from(nix: Path, proje
 )
 def test_a_campaign_is_told_what_is_wrong_with_its_shell(settings: str, told: str, nix: Path, project: Path) -> None:
     with pytest.raises(InputError, match=r"campaign\.yaml") as refused:
-        read_campaign(campaign(project, settings), CommandMakers())
+        read_campaign(campaign(project, settings))
     assert told in str(refused.value)
 
 

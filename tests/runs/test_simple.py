@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.options import parse_named
@@ -46,7 +45,7 @@ def campaign(folder: Path, dispatchers: str, part: str) -> list[str]:
         f"name: c\nplatforms: {{p: p.xml}}\nworkloads: {{w: w.json}}\ndispatchers: {dispatchers}\n"
         f"parts: {{one: {{dispatchers: {part}}}}}\n"
     )
-    return [cell.dispatcher.name for cell in read_campaign(folder / "c.yaml", CommandMakers()).cells]
+    return [cell.dispatcher.name for cell in read_campaign(folder / "c.yaml").cells]
 
 
 def test_a_campaign_has_them_in_its_list_and_in_that_of_a_part(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.cli.campaign_inputs import make as run_command
 from batdispatch.cli.main import cli
 from batdispatch.runs.campaign.cell import make_input, simulate
@@ -66,7 +65,7 @@ def written(folder: Path, text: str) -> Path:
 
 def read(folder: Path, text: str, **options: Any) -> Campaign:
     """Read a campaign's text as a file in a folder, with options of `read_campaign`."""
-    return read_campaign(written(folder, text), CommandMakers(), **options)
+    return read_campaign(written(folder, text), **options)
 
 
 def planned(folder: Path, text: str, out: Path | None = None) -> Plan:

@@ -322,23 +322,24 @@ def campaign(
         SimulationError: Snakemake could not run it.
     """
     extras.check("campaign", "a campaign")
+    from batdispatch.results.run_files import CAMPAIGN_TABLE
     from batdispatch.runs.campaign.campaign import carry_out_campaign
-    from batdispatch.runs.campaign.commands import makers
     from batdispatch.runs.campaign.file import read_campaign
     from batdispatch.runs.campaign.plan import Places, Plan
     from batdispatch.runs.campaign.snakemake import Orders
 
-    read = read_campaign(Path(file), makers(), quick=quick, parts=parts, logs=None if logs is None else Path(logs))
+    read = read_campaign(Path(file), quick=quick, parts=parts, logs=None if logs is None else Path(logs))
     root = checked_folder(out)
+    places = Places(root, read.name)
     orders = Orders(processes or PROCESSES, executor, batch, more)
-    done = carry_out_campaign(
+    failures = carry_out_campaign(
         lambda: Plan(read, root, fresh=fresh),
-        root.absolute() / read.name,
+        places.own,
         orders,
         fresh=fresh,
         begin=watch or _watch(listener or default_listener()),
     )
-    return CampaignResults(done.results, done.failures, done.logs, Places(root).cells)
+    return CampaignResults(places.own / CAMPAIGN_TABLE, failures, places.logs, places.cells)
 
 
 def _watch(listener: Listener) -> Watch:

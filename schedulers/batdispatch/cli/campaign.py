@@ -97,11 +97,10 @@ def _look(
     as_json: bool,
 ) -> None:
     """Say what would be run, or remove what no campaign needs."""
-    from batdispatch.runs.campaign.commands import makers
     from batdispatch.runs.campaign.file import read_campaign
     from batdispatch.runs.campaign.plan import Plan
 
-    plan = Plan(read_campaign(file, makers(), **chosen), checked_folder(out), fresh=fresh)
+    plan = Plan(read_campaign(file, **chosen), checked_folder(out), fresh=fresh)
     if not call.clean:
         _foretell(plan, processes, as_json)
         return

@@ -63,16 +63,9 @@ class CommandMaker:
         return words
 
 
-class CommandMakers:
-    """Finds commands; see `runs.campaign.commands.Makers`."""
-
-    def find(self, command: Sequence[str], kind: str) -> CommandMaker:
-        """Return the maker of a kind of a group of commands, or of a command that has no kinds."""
-        return _find(tuple(command), kind)
-
-
 @cache
-def _find(path: tuple[str, ...], kind: str) -> CommandMaker:
+def find_maker(path: tuple[str, ...], kind: str) -> CommandMaker:
+    """Return the maker of a kind of a group of commands, or of a command that has no kinds."""
     found: click.Command = cli
     for word in path:
         assert isinstance(found, click.Group)

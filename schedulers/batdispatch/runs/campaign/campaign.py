@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from batdispatch.inputs.folders import Claim, check_free
@@ -23,21 +22,6 @@ from batdispatch.runs.campaign.task import Outcome
 LINKS = "runs"
 
 
-@dataclass(frozen=True)
-class CampaignResult:
-    """What came of a campaign.
-
-    Attributes:
-        results: path of the table.
-        failures: key of the cell -> why it failed.
-        logs: folder of what cells printed.
-    """
-
-    results: Path
-    failures: dict[str, str]
-    logs: Path
-
-
 def carry_out_campaign(
     make_plan: Callable[[], Plan],
     own: Path,
@@ -45,8 +29,8 @@ def carry_out_campaign(
     *,
     fresh: bool,
     begin: Callable[[Plan, dict[str, float | None]], Callable[[Outcome], None]],
-) -> CampaignResult:
-    """Make the cells of a campaign that are not there, and its tables.
+) -> dict[str, str]:
+    """Make the cells of a campaign that are not there, and its tables; return why cells failed, by key.
 
     Args:
         make_plan: looks what is to do, once nobody else works on the campaign.
@@ -67,10 +51,10 @@ def carry_out_campaign(
         if fresh:
             take_away(plan)
         costs = estimate(plan)
-        ran = run(plan, costs, orders, begin(plan, costs))
-        draw_figures(plan, link(plan, ran.failures), LINKS)
-        results = write_tables(plan, ran.failures)
-    return CampaignResult(results, ran.failures, ran.logs)
+        failures = run(plan, costs, orders, begin(plan, costs))
+        draw_figures(plan, link(plan, failures), LINKS)
+        write_tables(plan, failures)
+    return failures
 
 
 def link(plan: Plan, failures: dict[str, str]) -> dict[str, dict[str, str]]:

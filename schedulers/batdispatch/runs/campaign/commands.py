@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Protocol
 
 #: Where the commands are.
 _HOME = "batdispatch.cli.campaign_inputs"
@@ -47,22 +47,14 @@ class Maker(Protocol):
         ...
 
 
-class Makers(Protocol):
-    """Finds makers."""
+def find_maker(command: Sequence[str], kind: str) -> Maker:
+    """Return the maker of a kind of a group of commands such as ``generate``; "": of a command that has no kinds.
 
-    def find(self, command: Sequence[str], kind: str) -> Maker:
-        """Return the maker of a kind, of a group of commands such as ``generate``; of a command that has no kinds, "".
-
-        Raises:
-            InputError: there is no such kind.
-        """
-        ...
-
-
-def makers() -> Makers:
-    """Return what finds the commands of the command line."""
-    found: Any = import_module(_HOME)
-    return found.CommandMakers()  # type: ignore[no-any-return]
+    Raises:
+        InputError: there is no such kind.
+    """
+    found: Maker = import_module(_HOME).find_maker(tuple(command), kind)
+    return found
 
 
 def make(words: Sequence[str]) -> None:

@@ -20,7 +20,6 @@ from batdispatch.dispatchers.simple import expand, is_set
 from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.links.foreign import create_any
 from batdispatch.links.nix import shell_of
-from batdispatch.runs.campaign.commands import Makers
 from batdispatch.runs.campaign.entries import Entry, merge, read_entries
 from batdispatch.runs.campaign.inputs import Input, InputReader, chosen, combinations, label_of, whole_numbers
 from batdispatch.runs.spec import RunSpec
@@ -124,7 +123,7 @@ class Campaign:
 
 
 def read_campaign(
-    path: Path, makers: Makers, *, quick: bool = False, parts: Sequence[str] | None = None, logs: Path | None = None
+    path: Path, *, quick: bool = False, parts: Sequence[str] | None = None, logs: Path | None = None
 ) -> Campaign:
     """Read a campaign's file and check all of it that can be checked before anything is made.
 
@@ -132,7 +131,6 @@ def read_campaign(
 
     Args:
         path: the file.
-        makers: finds the commands that make inputs.
         quick: read the quick version that the file describes.
         parts: run only these; None: all.
         logs: folder of logs that do not stand where the file says.
@@ -141,15 +139,15 @@ def read_campaign(
         InputError: it is wrong; the message says in which line.
         MissingLog: a log that is needed is not there.
     """
-    return _Reader(path, makers, logs).campaign(quick, parts)
+    return _Reader(path, logs).campaign(quick, parts)
 
 
 class _Reader:
-    def __init__(self, path: Path, makers: Makers, logs: Path | None) -> None:
+    def __init__(self, path: Path, logs: Path | None) -> None:
         self.path = path
         # Absolute, so that what is read is the same for workers elsewhere.
         self.here = path.absolute().parent
-        self.inputs = InputReader(self.here, makers, None if logs is None else logs.absolute())
+        self.inputs = InputReader(self.here, None if logs is None else logs.absolute())
         self._platforms: Mapping[str, list[Input]] = {}
         self._workloads: Mapping[str, list[Input]] = {}
         self._dispatchers: Mapping[str, list[Dispatcher]] = {}

@@ -15,7 +15,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.files import file_digest
-from batdispatch.runs.campaign.commands import Maker, Makers
+from batdispatch.runs.campaign.commands import Maker, find_maker
 from batdispatch.runs.campaign.entries import Entry
 from batdispatch.runs.provenance import environment
 
@@ -166,10 +166,9 @@ class InputReader:
         logs: folder of logs that do not stand where the file says; None: there is none.
     """
 
-    def __init__(self, here: Path, makers: Makers, logs: Path | None = None) -> None:
+    def __init__(self, here: Path, logs: Path | None = None) -> None:
         self.here = here
         self.logs = logs
-        self._makers = makers
 
     def platform(self, name: str, entry: Entry) -> list[Input]:
         """Return the platforms of an entry.
@@ -223,7 +222,7 @@ class InputReader:
         if "generate" in table:
             maker = self._maker(WORKLOAD, table["generate"], what)
         else:
-            maker = self._makers.find(("convert",), "")
+            maker = find_maker(("convert",), "")
             log = self._log(table["convert"], what)
         found = [
             made
@@ -251,7 +250,7 @@ class InputReader:
                 raise options["count"].error(f"{what}: count: expected a whole number from 1 to {MAX_RANGE:,}")
             numbers = numbers if way.together else list(range(numbers[0]))
         texts = {name: one.text(f"{what}: {name}") for name, one in options.items() if name not in way.many}
-        maker = self._makers.find(_COMMANDS[WORKLOAD], way.kind)
+        maker = find_maker(_COMMANDS[WORKLOAD], way.kind)
         found = []
         for one, number in product(made, numbers):
             given = {**texts, way.number: str(number)}
@@ -290,7 +289,7 @@ class InputReader:
 
     def _maker(self, kind: str, entry: Entry, what: str) -> Maker:
         try:
-            return self._makers.find(_COMMANDS[kind], entry.text(f"{what}: generate"))
+            return find_maker(_COMMANDS[kind], entry.text(f"{what}: generate"))
         except InputError as problem:
             raise entry.error(f"{what}: {problem}") from None
 

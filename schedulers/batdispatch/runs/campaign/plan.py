@@ -91,6 +91,8 @@ class Places:
         self.cells = self.root / "cells"
         #: Of the campaign.
         self.own = self.root / name
+        #: Of what the campaign's cells and inputs printed: ``KEY.txt``.
+        self.logs = self.own / "logs"
 
     def input(self, one: Input) -> str:
         """Return the file of an input."""

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -60,21 +60,8 @@ class Orders:
     more: Sequence[str] = ()
 
 
-@dataclass
-class SnakemakeOutcome:
-    """What came of a call.
-
-    Attributes:
-        failures: key of the cell -> why it failed.
-        logs: folder of what cells and inputs printed: ``KEY.txt``.
-    """
-
-    logs: Path
-    failures: dict[str, str] = field(default_factory=dict)
-
-
-def run(plan: Plan, costs: dict[str, float | None], orders: Orders, on_outcome: OnOutcome) -> SnakemakeOutcome:
-    """Make the pending cells of a plan, whose campaign's folder is claimed.
+def run(plan: Plan, costs: dict[str, float | None], orders: Orders, on_outcome: OnOutcome) -> dict[str, str]:
+    """Make the pending cells of a plan, whose campaign's folder is claimed; return why cells failed, by key.
 
     Args:
         plan: what to do.
@@ -87,7 +74,7 @@ def run(plan: Plan, costs: dict[str, float | None], orders: Orders, on_outcome: 
         SimulationError: Snakemake ended without having run anything.
     """
     own = plan.places.own
-    logs = own / "logs"
+    logs = plan.places.logs
     for old in own.glob("work-*"):
         shutil.rmtree(old, ignore_errors=True)
     work = own / f"work-{secrets.token_hex(4)}"
@@ -98,10 +85,10 @@ def run(plan: Plan, costs: dict[str, float | None], orders: Orders, on_outcome: 
     for log in logs.glob("*.txt"):
         if not plan.knows(log.stem):
             log.unlink(missing_ok=True)
-    ran = SnakemakeOutcome(logs)
+    failures: dict[str, str] = {}
     if not plan.pending:
-        return ran
-    _write(plan, costs, orders, work, logs)
+        return failures
+    _write(plan, costs, orders, work)
     follower = _Follower(work / "progress", on_outcome)
     said = _snakemake(work, orders, follower)
     ended = {outcome.key: outcome for outcome in follower.outcomes}
@@ -113,19 +100,19 @@ def run(plan: Plan, costs: dict[str, float | None], orders: Orders, on_outcome: 
         inputs = (task.spec.platform, task.spec.workload, task.spec.external_events)
         lost = next((ended[path].failure for path in inputs if path in ended and ended[path].failure), "")
         if lost:
-            ran.failures[task.key] = f"its input could not be made: {lost}"
+            failures[task.key] = f"its input could not be made: {lost}"
         elif task.key not in ended:
-            ran.failures[task.key] = f"its batch ended before it; Snakemake said: {said or 'nothing'}"
+            failures[task.key] = f"its batch ended before it; Snakemake said: {said or 'nothing'}"
         elif ended[task.key].failure:
-            ran.failures[task.key] = ended[task.key].failure
+            failures[task.key] = ended[task.key].failure
     shutil.rmtree(work, ignore_errors=True)
-    return ran
+    return failures
 
 
-def _write(plan: Plan, costs: dict[str, float | None], orders: Orders, work: Path, logs: Path) -> None:
+def _write(plan: Plan, costs: dict[str, float | None], orders: Orders, work: Path) -> None:
     """Write the tasks: inputs first, and a batch of cells after the tasks that make its inputs."""
     tasks: dict[str, list[str]] = {}
-    about = Task(root=str(plan.places.root), here=str(plan.here), logs=str(logs))
+    about = Task(root=str(plan.places.root), here=str(plan.here), logs=str(plan.places.logs))
     #: Output -> the task that makes it.
     maker: dict[str, str] = {}
     for index, recipes in enumerate(_batches_of_inputs(plan.recipes().values())):

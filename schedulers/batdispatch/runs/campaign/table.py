@@ -25,7 +25,7 @@ from batdispatch.inputs.folders import check_finished
 from batdispatch.parts.solving.account import MEASURED_FIELDS
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.run_files import CAMPAIGN_TABLE, RESULT
-from batdispatch.results.runs import WorkloadFacts
+from batdispatch.results.runs import Result
 from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.campaign.plan import Plan
 
@@ -41,20 +41,14 @@ _UNITS = {"cpu_seconds": "s", "load_seconds": "s", "simulation_seconds": "s", "p
 Row = dict[str, Any]
 
 
-class CellResult(msgspec.Struct):
+class CellResult(Result, kw_only=True):
     """What a table takes of a result.json."""
 
-    metrics: dict[str, Any] = {}
-    workload: WorkloadFacts = msgspec.field(default_factory=WorkloadFacts)
     attempts: dict[str, Any] = {}
-    report: dict[str, Any] = {}
-    performance: dict[str, Any] = {}
-    rejected: list[Any] = []
-    fallbacks: int = 0
 
 
-def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
-    """Write both tables into the campaign's folder, and return the path of the results.
+def write_tables(plan: Plan, failures: Mapping[str, str]) -> None:
+    """Write both tables into the campaign's folder.
 
     Args:
         plan: of the campaign.
@@ -98,7 +92,6 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
     own = plan.places.own
     _write(own / TIMINGS, timings, about)
     _write(own / RESULTS, results, about)
-    return own / RESULTS
 
 
 def _windows(row: Row, count: int) -> list[Row]:

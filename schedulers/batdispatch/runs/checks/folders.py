@@ -10,10 +10,9 @@ from pathlib import Path
 from batdispatch.audit.findings import Violation
 from batdispatch.core import extras
 from batdispatch.inputs.folders import check_finished
+from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE, has_replicates
 from batdispatch.results.runs import THE_LOG, find_runs, jobs_file
 
-#: Tables over many runs, as `runs.campaign.table` and `runs.replicates` call them; they import what is large.
-RESULTS, TABLE = "results.parquet", "replicates.csv"
 #: Works out a table from the runs, and yields where the file says otherwise.
 Look = Callable[[], Iterable[Violation]]
 
@@ -42,10 +41,9 @@ def collections_in(paths: Sequence[Path]) -> list[Collection]:
 
 def _of(path: Path) -> list[Collection]:
     inside = sorted(path.iterdir()) if path.is_dir() else []
-    for folder in (path, *inside):
-        if (folder / RESULTS).is_file() or (folder / TABLE).is_file():
-            check_finished(folder)
-    many = [folder for folder in (path, *inside) if (folder / RESULTS).is_file() or (folder / TABLE).is_file()]
+    many = list(filter(has_replicates, (path, *inside)))
+    for folder in many:
+        check_finished(folder)
     return [_of_many(folder) for folder in many] or [Collection(_simulated(find_runs([path])))]
 
 
@@ -55,15 +53,15 @@ def _simulated(runs: Sequence[Path]) -> list[Path]:
 
 
 def _of_many(folder: Path) -> Collection:
-    if (folder / TABLE).is_file():
+    if (folder / REPLICATES_TABLE).is_file():
         extras.check("report", f"the table of {folder}")
         from batdispatch.runs.checks.replicates import check_replicates
 
         runs = [run for run in sorted(folder.glob("runs/*/*")) if jobs_file(run)]
-        return Collection(runs, [(folder / TABLE, partial(check_replicates, folder))])
+        return Collection(runs, [(folder / REPLICATES_TABLE, partial(check_replicates, folder))])
     extras.check("campaign", f"the table of {folder}")
     from batdispatch.runs.checks.campaign import cells_of, check_campaign
     from batdispatch.runs.checks.leaderboard import tables_of
 
-    tables: list[tuple[Path, Look]] = [(folder / RESULTS, partial(check_campaign, folder)), *tables_of(folder)]
+    tables: list[tuple[Path, Look]] = [(folder / CAMPAIGN_TABLE, partial(check_campaign, folder)), *tables_of(folder)]
     return Collection(cells_of(folder), tables)
