@@ -18,7 +18,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.runs import compare as comparing
 from batdispatch.runs import workers
 from batdispatch.runs.compare import compare
-from batdispatch.runs.progress import sparse_progress
+from batdispatch.runs.listener import sparse_progress
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import DEATH, Worker, carry_out, forget_peak, workers_beside

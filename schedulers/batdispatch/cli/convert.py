@@ -86,9 +86,7 @@ def command(
         imported = read_log_as(log, reading, machine=machine, follow=following.tell)
     workload, report, _ = imported
     if compute is not None:
-        from batdispatch.inputs.workloads.work import let_compute
-
-        let_compute(workload, compute)
+        workload.let_compute(compute)
     account = _written(workload, output, version)
     warn_of_overruns(imported, warn)
     conclude(output, account | report.as_dict(), as_json=as_json, words=report.as_text())

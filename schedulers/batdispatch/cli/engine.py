@@ -11,7 +11,7 @@ from batdispatch.cli.messages import conclude
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import out_option, written_option
 from batdispatch.inputs.folders import checked_folder
-from batdispatch.runs.engine_options import EngineInPlace
+from batdispatch.links.options import EngineInPlace
 from batdispatch.runs.spec import RunSpec
 
 #: What is stated of the simulation.

@@ -1,4 +1,4 @@
-"""A real Batsim: found, and asked for its version."""
+"""A real Batsim: found, asked for its version, and the options with which a user wants it to be started."""
 
 from __future__ import annotations
 
@@ -17,6 +17,24 @@ _VERSION = re.compile(r"\bv?(\d+)\.(\d+\S*)")
 _ASK = 20.0
 #: The same where Nix may have to fetch or build it first.
 _BUILD = 7200.0
+#: Options by which `run` says what it was told itself, or without which it could not follow Batsim.
+_OURS = {
+    "-p": "--platform",
+    "-w": "--workload",
+    "-m": "--master-host",
+    "-e": "--out",
+    "-s": "",
+    "--platform": "--platform",
+    "--workload": "--workload",
+    "--master-host": "--master-host",
+    "--export": "--out",
+    "--socket-endpoint": "",
+    "--edc-socket-str": "",
+    "--events": "--events",
+    "--external-events": "--events",
+    "--ee": "--events",
+}
+_SOURCE = "option --batsim-option"
 
 
 class BatsimProgram(NamedTuple):
@@ -86,3 +104,22 @@ def _asked(command: list[str], seconds: float) -> BatsimProgram:
             f"{told}: found {said[:60]!r}, expected the version of a Batsim" + "".join(f"\n  {line}" for line in why)
         )
     return BatsimProgram(command, match[0].lstrip("v"))
+
+
+def check_options(text: str, engine: str) -> None:
+    """Check options that were given for a real Batsim.
+
+    Raises:
+        InputError: no real Batsim simulates, the text is no command line, or an option is for `run` to set.
+    """
+    if engine == "embedded":
+        raise InputError("needs --engine batsim4 or batsim5", source=_SOURCE)
+    try:
+        words = shlex.split(text)
+    except ValueError as problem:
+        raise InputError(f"found {text[:80]!r}: {problem}", source=_SOURCE) from None
+    for word in words:
+        ours = _OURS.get(word.partition("=")[0])
+        if ours is not None:
+            how = f"say {ours} of run itself" if ours else "run finds an address by itself"
+            raise InputError(f"found {word[:80]!r}: {how}", source=_SOURCE)

@@ -358,18 +358,3 @@ def _told(message: Message) -> list[str]:
         job_id = getattr(event, "job_id", "") if job is None else job.id
         told.append(" ".join(part for part in (type(event).__name__, job_id) if part))
     return told
-
-
-__all__ = [
-    "Difference",
-    "Exchange",
-    "ReplayResult",
-    "check_wire",
-    "read_exchanges",
-    "read_handshake",
-    "read_in_batsim4",
-    "read_recording",
-    "replay",
-    "same_values",
-    "told_by",
-]

@@ -18,9 +18,8 @@ from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
-from batdispatch.runs.listener import SILENT, Listener
-from batdispatch.runs.progress import Tell, sparse_progress
-from batdispatch.runs.provenance import others_code
+from batdispatch.runs.listener import SILENT, Listener, Tell, sparse_progress
+from batdispatch.runs.provenance import others_names
 from batdispatch.runs.run import InputFiles, build, clear, execute, is_made, spec_options
 from batdispatch.runs.spec import RunSpec
 
@@ -267,7 +266,7 @@ def _is_little(runs: Sequence[_Named]) -> bool:
 def _is_others(run: _Named) -> bool:
     """Return whether a run uses code of somebody else, which may leave something behind in its process."""
     spec = run[1]
-    return others_code(spec.dispatcher, *spec.options.values()) is not None
+    return bool(others_names(spec.dispatcher, *spec.options.values()))
 
 
 #: What a worker has read.

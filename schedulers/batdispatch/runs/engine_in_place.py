@@ -17,9 +17,9 @@ from batdispatch.engines.timing import PlatformTimer
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.links.options import ASKED_FOR, EngineInPlace
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.results.run_files import NAMES, RESULT
-from batdispatch.runs.engine_options import ASKED_FOR, EngineInPlace
 from batdispatch.runs.engines import counted_energy, needs_simgrid
 from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import call_isolated

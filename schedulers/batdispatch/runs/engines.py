@@ -5,7 +5,6 @@ Nothing else knows that some engines are compiled.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -29,10 +28,9 @@ from batdispatch.links.foreign import create_any
 from batdispatch.links.recorder import record_exchange
 from batdispatch.results.run_files import RECORDING
 from batdispatch.runs import embedded
+from batdispatch.runs.listener import Progress
 from batdispatch.runs.spec import UseCompiled
 
-#: Called with (jobs ended so far, jobs in all).
-Progress = Callable[[int, int], None]
 #: Fewer jobs than this take less than a second in Python, which can say how long each decision took.
 FEW = 5000
 

@@ -1,8 +1,14 @@
-"""What hears of long work while it goes on."""
+"""What hears of long work while it goes on, in the same process or in another one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
+
+#: Called, in a worker, with what is to be told to the process that started it.
+Tell = Callable[[Any], None]
+#: Called with (jobs ended so far, jobs in all).
+Progress = Callable[[int, int], None]
 
 
 class Listener:
@@ -26,3 +32,16 @@ class Listener:
 
 #: Nobody hears.
 SILENT = Listener()
+
+
+def sparse_progress(tell: Tell) -> Progress:
+    """Return what tells of progress at most some 200 times: an engine reports every job, and a kernel now and then."""
+    told = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if done == total or done - told >= max(total // 200, 1):
+            told = done
+            tell((done, total))
+
+    return progress

@@ -111,19 +111,8 @@ def _without(facts: dict[str, Any], settings: Collection[str]) -> dict[str, Any]
     return {**facts, "settings": kept}
 
 
-def others_code(*texts: str) -> str | None:
-    """Return the first name of a class that is not this package's own, or None.
-
-    Nothing here tells whether somebody else's code has changed, with all the code that it uses in turn.
-
-    Args:
-        texts: a dispatcher with its options.
-    """
-    return next(iter(others_names(*texts)), None)
-
-
 def others_names(*texts: str) -> list[str]:
-    """Return the names of classes that are not this package's own, in a dispatcher with its options; see above."""
+    """Return the names of classes that are not this package's own, in the texts of a dispatcher and its options."""
     names = [name for text in texts for name in _NAME.findall(text)]
     strange = {
         point.name

@@ -12,7 +12,7 @@ from batdispatch.inputs.workloads.windows import WindowPlan
 from batdispatch.results.statistics.significance import LEAST
 from batdispatch.runs.compare import execute_named
 from batdispatch.runs.listener import Listener
-from batdispatch.runs.provenance import others_code
+from batdispatch.runs.provenance import others_names
 from batdispatch.runs.run import build, clear, is_made
 from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import carry_out
@@ -41,7 +41,7 @@ def tell_cost(plan: WindowPlan, specs: Sequence[RunSpec], names: Sequence[str], 
     each = plan.windows if plan.separate else 1
     made, seconds = 0, {}
     for name, spec in zip(names, specs, strict=False):
-        strange = others_code(spec.dispatcher, *spec.options.values()) is not None
+        strange = bool(others_names(spec.dispatcher, *spec.options.values()))
         if length < LONG or strange or not build(spec).innermost().effort or is_made(spec, out / name):
             continue
         spent, share = _trial(name, spec, out)

@@ -35,8 +35,9 @@ from batdispatch.results.network.table import FILE as NETWORK
 from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
-from batdispatch.runs.engines import Progress, Simulation, counted_energy
-from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_code
+from batdispatch.runs.engines import Simulation, counted_energy
+from batdispatch.runs.listener import Progress
+from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_names
 from batdispatch.runs.spec import RunSpec, command_line
 
 
@@ -54,7 +55,7 @@ def build(spec: RunSpec, own: Dispatcher | None = None) -> Dispatcher:
         option = "--engine" if spec.engine != "embedded" else "--decision-time"
         raise InputError(f"is not for {spec.dispatcher}, which another program runs", source=f"option {option}")
     if spec.batsim_option:
-        from batdispatch.links.batsim_options import check_options
+        from batdispatch.links.batsim_program import check_options
 
         check_options(spec.batsim_option, spec.engine)
     if own is None:
@@ -191,7 +192,7 @@ def is_made(spec: RunSpec, out: Path) -> bool:
 
     A dispatcher or part that is not this package's own is never the same: nothing tells whether its code has changed.
     """
-    if not (out / RESULT).is_file() or others_code(spec.dispatcher, *spec.options.values()) is not None:
+    if not (out / RESULT).is_file() or others_names(spec.dispatcher, *spec.options.values()):
         return False
     files = (spec.platform, spec.workload, spec.external_events)
     # A pipe can be read once, and that is for the run.

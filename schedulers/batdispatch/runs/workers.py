@@ -37,7 +37,7 @@ from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputE
 from batdispatch.core.line.blame import blame, user_error
 from batdispatch.links.watched_process import how_ended, telling_lines
 from batdispatch.links.with_parent import end_with_parent
-from batdispatch.runs.progress import Progress, Tell, sparse_progress
+from batdispatch.runs.listener import Progress, Tell, sparse_progress
 
 P = ParamSpec("P")
 R = TypeVar("R")

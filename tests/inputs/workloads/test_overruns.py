@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
-from batdispatch.inputs.workloads.overruns import Overruns
+from batdispatch.inputs.workloads.logs import Overruns
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,8 @@ from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.columns import on_clock, submission_order
 from batdispatch.inputs.workloads.log_columns import ARRAYS, BY_ID, LogBlock, LogColumns
 from batdispatch.inputs.workloads.log_workload import LogProfiles, LogWorkload
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, Selection
+from batdispatch.inputs.workloads.logs import LogInfo, LogJob, Overruns, Selection
 from batdispatch.inputs.workloads.model import stem
-from batdispatch.inputs.workloads.overruns import Overruns
 from batdispatch.inputs.workloads.report import ImportReport, Sieve
 
 #: Batsim refuses a delay of 0; logs count whole seconds, so a run time of 0 means less than one.

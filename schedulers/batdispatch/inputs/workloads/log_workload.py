@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from sys import intern
@@ -11,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.numerals import EXACT, number
@@ -44,10 +46,6 @@ class LogProfiles(Mapping[str, dict[str, Any]]):
             return {"type": "delay", "delay": delay}
         return {"type": "parallel_homogeneous", "cpu": delay * self._flops, "com": 0.0}
 
-    def computing(self, flops: float) -> LogProfiles:
-        """Return the profiles of jobs that compute."""
-        return LogProfiles(self._delays, flops)
-
 
 class LogWorkload(msgspec.Struct, kw_only=True, eq=False):
     """As `Workload`, for what needs no object per job: `write_workload` takes either."""
@@ -80,6 +78,27 @@ class LogWorkload(msgspec.Struct, kw_only=True, eq=False):
                 "profile": [f"d{delay}" for delay in as_written(jobs.runtime[part], EXACT)],
             }
             yield jobs.rows(columns, part)
+
+    def let_compute(self, speed: str) -> None:
+        """Let jobs compute for as long as they ran on cores of a speed such as ``1Gf``. **This changes the workload.**
+
+        Raises:
+            InputError: that is no speed, or so large that no number says how much a job computes.
+        """
+        # What reads platforms takes long to import, beside what reads logs.
+        from batdispatch.inputs.platforms.units import quantity
+
+        try:
+            flops = quantity(speed, "speed")
+        except ValueError as problem:
+            raise InputError(f"{speed!r} {problem}", source="option --compute") from None
+        if flops <= 0:
+            raise InputError(f"{speed!r} must be positive", source="option --compute")
+        longest = float(self.jobs.runtime.max())
+        if math.isinf(longest * flops):
+            why = f"{speed!r} is beyond numbers for a job that ran for {longest:g} s"
+            raise InputError(why, source="option --compute")
+        self.profiles = LogProfiles(np.unique(self.jobs.runtime), flops)
 
     def workload(self) -> Workload:
         """Return the workload with an object per job."""

@@ -8,9 +8,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
+from batdispatch.core import extras
+from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim, check_free
 from batdispatch.runs.campaign.estimate import estimate
-from batdispatch.runs.campaign.figures import draw_figures
 from batdispatch.runs.campaign.inputs import label_of
 from batdispatch.runs.campaign.leftovers import note_needs
 from batdispatch.runs.campaign.plan import Plan
@@ -20,6 +23,8 @@ from batdispatch.runs.campaign.task import Outcome
 
 #: The folder of links to cells, for people: runs/PART/PLATFORM/WORKLOAD/DISPATCHER.
 LINKS = "runs"
+#: Says in a folder of evalys' figures which runs they show, so that they are drawn again only if these change.
+RUNS_FILE = "runs.json"
 
 
 def carry_out_campaign(
@@ -52,7 +57,7 @@ def carry_out_campaign(
             take_away(plan)
         costs = estimate(plan)
         failures = run(plan, costs, orders, begin(plan, costs))
-        draw_figures(plan, link(plan, failures), LINKS)
+        _draw_figures(plan, link(plan, failures))
         write_tables(plan, failures)
     return failures
 
@@ -86,6 +91,25 @@ def link(plan: Plan, failures: dict[str, str]) -> dict[str, dict[str, str]]:
             path.symlink_to(target, target_is_directory=True)
         made.setdefault(folder.relative_to(root).as_posix(), {})[path.name] = one.task.key
     return made
+
+
+def _draw_figures(plan: Plan, links: dict[str, dict[str, str]]) -> None:
+    """Let evalys draw the runs of each folder of links whose part asks for it, unless its figures are there."""
+    asked = {one.cell.part for one in plan.planned if one.cell.evalys}
+    if not asked:
+        return
+    extras.check("report", "`evalys: true`")
+    from batdispatch.report.evalys_figures import FOLDER, write_figures
+    from batdispatch.results.runs import read_run
+
+    drawn = {one.task.key for one in plan.planned if one.cell.evalys}
+    own = plan.places.own
+    for folder, keys in links.items():
+        wanted = {name: key for name, key in keys.items() if key in drawn}
+        shown, content = own / FOLDER / folder / RUNS_FILE, msgspec.json.format(msgspec.json.encode(wanted), indent=2)
+        if wanted and not (shown.is_file() and shown.read_bytes() == content):
+            write_figures([read_run(own / LINKS / folder / name, label=name) for name in wanted], shown.parent)
+            write_whole(shown, content)
 
 
 def _plain(label: str) -> str:

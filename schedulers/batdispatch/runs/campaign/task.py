@@ -28,7 +28,7 @@ from batdispatch.core.errors import BatdispatchError, InputError, SimulationErro
 from batdispatch.core.line.blame import user_error
 from batdispatch.inputs.files import write_whole
 from batdispatch.links.with_parent import end_with_parent
-from batdispatch.runs.progress import Tell
+from batdispatch.runs.listener import Tell
 from batdispatch.runs.workers import carry_out, forget_peak
 
 

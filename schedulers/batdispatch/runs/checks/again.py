@@ -24,7 +24,7 @@ from batdispatch.runs.checks.lines import KIND
 from batdispatch.runs.checks.rerun import When, decide_again, why_not
 from batdispatch.runs.checks.settings import read_said
 from batdispatch.runs.checks.simulation import simulate_again
-from batdispatch.runs.progress import Tell
+from batdispatch.runs.listener import Tell
 from batdispatch.runs.run import InputFiles
 from batdispatch.runs.workers import carry_out
 
