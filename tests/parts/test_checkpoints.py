@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from batdispatch.core.errors import InputError
 from batdispatch.parts.requests import make_sequence
 from batdispatch.parts.requests.base import Plan
-from batdispatch.parts.requests.checkpoints import best_plan, expected_plan_cost
+from batdispatch.parts.requests.checkpoints import best_plan
 from batdispatch.parts.requests.cost import Price, expected_cost
-from batdispatch.parts.requests.laws import Floats
+from batdispatch.parts.requests.laws import Floats, Law
 from batdispatch.parts.requests.toptimal import toptimal_on_grid
 from batdispatch.parts.requests.vocabulary import parse_law
 
@@ -36,6 +36,21 @@ def naive_cost(grid: Floats, mass: Floats, plan: Plan, price: Price) -> float:
         else:
             raise AssertionError("the plan ends before the law")
         total += f * cost
+    return total
+
+
+def expected_plan_cost(law: Law, plan: Plan, price: Price) -> float:
+    """Return the expected cost of a plan whose last limit is at least the law's upper bound."""
+    total, saved, before = price.gamma - price.again, 0.0, (0.0, 0.0)
+    for index, limit in enumerate(plan.limits):
+        here = law.at(limit)
+        begun = (plan.restart if saved else 0.0) - saved
+        asked = plan.length(index, saved)
+        ended = here[0] - before[0]
+        total += (1.0 - before[0]) * (price.alpha * asked + price.again)
+        total += price.beta * (here[1] - before[1] + begun * ended + (1.0 - here[0]) * asked)
+        saved = limit if plan.keeps(index) else saved
+        before = here
     return total
 
 

@@ -141,18 +141,3 @@ def best_plan(
         kept.append(keeps)
         saved, i = (j + 1 if keeps else saved), j + 1
     return Plan(tuple(limits), tuple(kept), checkpoint, restart)
-
-
-def expected_plan_cost(law: Law, plan: Plan, price: Price) -> float:
-    """Return the expected cost of a plan whose last limit is at least the law's upper bound."""
-    total, saved, before = price.gamma - price.again, 0.0, (0.0, 0.0)
-    for index, limit in enumerate(plan.limits):
-        here = law.at(limit)
-        begun = (plan.restart if saved else 0.0) - saved
-        asked = plan.length(index, saved)
-        ended = here[0] - before[0]
-        total += (1.0 - before[0]) * (price.alpha * asked + price.again)
-        total += price.beta * (here[1] - before[1] + begun * ended + (1.0 - here[0]) * asked)
-        saved = limit if plan.keeps(index) else saved
-        before = here
-    return total

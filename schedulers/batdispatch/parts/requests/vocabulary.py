@@ -21,8 +21,9 @@ sequences need an upper end that is surely enough.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,55 +44,37 @@ MAX_COMPONENTS = 10
 SHAPES = (0.05, 1000.0)
 
 
-def _law(name: str, *numbers: float) -> Law:
-    return parse_law(text_of(name, *numbers))
+class _Base(NamedTuple):
+    """A distribution before it is cut: one of scipy.stats, frozen, and an antiderivative of x f(x), of arrays."""
+
+    distribution: Any
+    moment: Callable[[Floats], Floats]
 
 
-def _tnorm(text: str, lower: float, upper: float, mu: float, sigma: float) -> Law:
+def _tnorm(lower: float, upper: float, mu: float, sigma: float) -> _Base:
     from scipy import stats
 
     base = stats.norm(mu, sigma)
-    return TruncatedLaw(
-        text,
-        lower,
-        upper,
-        base,
-        lambda x: mu * base.cdf(x) - sigma**2 * base.pdf(x),
-        lambda k: _law("tnorm", lower * k, upper * k, mu * k, sigma * k),
-    )
+    return _Base(base, lambda x: mu * base.cdf(x) - sigma**2 * base.pdf(x))
 
 
-def _texp(text: str, lower: float, upper: float, mean: float) -> Law:
+def _texp(lower: float, upper: float, mean: float) -> _Base:
     from scipy import stats
 
-    return TruncatedLaw(
-        text,
-        lower,
-        upper,
-        stats.expon(scale=mean),
-        lambda x: -(x + mean) * np.exp(-x / mean),
-        lambda k: _law("texp", lower * k, upper * k, mean * k),
-    )
+    return _Base(stats.expon(scale=mean), lambda x: -(x + mean) * np.exp(-x / mean))
 
 
-def _beta(text: str, alpha: float, beta: float, lower: float = 0.0, upper: float = 1.0) -> Law:
+def _beta(alpha: float, beta: float, lower: float, upper: float) -> _Base:
     from scipy import stats
 
     width = upper - lower
     base = stats.beta(alpha, beta, loc=lower, scale=width)
     # x f(x; alpha, beta) = E[X] f(x; alpha + 1, beta) on [0, 1].
     raised = stats.beta(alpha + 1, beta, loc=lower, scale=width)
-    return TruncatedLaw(
-        text,
-        lower,
-        upper,
-        base,
-        lambda x: lower * base.cdf(x) + width * alpha / (alpha + beta) * raised.cdf(x),
-        lambda k: _law("beta", alpha, beta, lower * k, upper * k),
-    )
+    return _Base(base, lambda x: lower * base.cdf(x) + width * alpha / (alpha + beta) * raised.cdf(x))
 
 
-def _pareto(text: str, lower: float, upper: float, alpha: float) -> Law:
+def _pareto(lower: float, upper: float, alpha: float) -> _Base:
     from scipy import stats
 
     def moment(x: Floats) -> Floats:
@@ -99,47 +82,28 @@ def _pareto(text: str, lower: float, upper: float, alpha: float) -> Law:
             return np.asarray(lower * np.log(x))
         return np.asarray(alpha / (1.0 - alpha) * lower * (x / lower) ** (1.0 - alpha))
 
-    return TruncatedLaw(
-        text,
-        lower,
-        upper,
-        stats.pareto(alpha, scale=lower),
-        moment,
-        lambda k: _law("pareto", lower * k, upper * k, alpha),
-    )
+    return _Base(stats.pareto(alpha, scale=lower), moment)
 
 
-def _tlognorm(text: str, lower: float, upper: float, mu: float, sigma: float) -> Law:
+def _tlognorm(lower: float, upper: float, mu: float, sigma: float) -> _Base:
     from scipy import special, stats
 
     def moment(x: Floats) -> Floats:
         with np.errstate(divide="ignore"):
             return np.asarray(math.exp(mu + sigma**2 / 2) * special.ndtr((np.log(x) - mu) / sigma - sigma))
 
-    return TruncatedLaw(
-        text,
-        lower,
-        upper,
-        stats.lognorm(sigma, scale=math.exp(mu)),
-        moment,
-        lambda k: _law("tlognorm", lower * k, upper * k, mu + math.log(k), sigma),
-    )
+    return _Base(stats.lognorm(sigma, scale=math.exp(mu)), moment)
 
 
-def _tgamma(text: str, lower: float, upper: float, shape: float, scale: float) -> Law:
+def _tgamma(lower: float, upper: float, shape: float, scale: float) -> _Base:
     from scipy import special, stats
 
-    return TruncatedLaw(
-        text,
-        lower,
-        upper,
-        stats.gamma(shape, scale=scale),
-        lambda x: np.asarray(shape * scale * special.gammainc(shape + 1, x / scale)),
-        lambda k: _law("tgamma", lower * k, upper * k, shape, scale * k),
+    return _Base(
+        stats.gamma(shape, scale=scale), lambda x: np.asarray(shape * scale * special.gammainc(shape + 1, x / scale))
     )
 
 
-def _tweibull(text: str, lower: float, upper: float, shape: float, scale: float) -> Law:
+def _tweibull(lower: float, upper: float, shape: float, scale: float) -> _Base:
     from scipy import special, stats
 
     whole = scale * math.gamma(1 + 1 / shape)
@@ -148,41 +112,37 @@ def _tweibull(text: str, lower: float, upper: float, shape: float, scale: float)
         with np.errstate(over="ignore"):
             return np.asarray(whole * special.gammainc(1 + 1 / shape, (x / scale) ** shape))
 
-    return TruncatedLaw(
-        text,
-        lower,
-        upper,
-        stats.weibull_min(shape, scale=scale),
-        moment,
-        lambda k: _law("tweibull", lower * k, upper * k, shape, scale * k),
-    )
+    return _Base(stats.weibull_min(shape, scale=scale), moment)
 
 
-def _uniform(text: str, lower: float, upper: float) -> Law:
+def _uniform(lower: float, upper: float) -> _Base:
     from scipy import stats
 
     width = upper - lower
-    return TruncatedLaw(
-        text,
-        lower,
-        upper,
-        stats.uniform(lower, width),
-        lambda x: np.asarray(x * x / (2 * width)),
-        lambda k: _law("uniform", lower * k, upper * k),
-    )
+    return _Base(stats.uniform(lower, width), lambda x: np.asarray(x * x / (2 * width)))
 
 
-#: Name -> (builder, names of its parameters, how many of them may be left out).
-_LAWS: dict[str, tuple[Callable[..., Law], tuple[str, ...], int]] = {
-    "tnorm": (_tnorm, ("lower", "upper", "mu", "sigma"), 0),
-    "texp": (_texp, ("lower", "upper", "mean"), 0),
-    "beta": (_beta, ("alpha", "beta", "lower", "upper"), 2),
-    "pareto": (_pareto, ("lower", "upper", "alpha"), 0),
-    "tlognorm": (_tlognorm, ("lower", "upper", "mu", "sigma"), 0),
-    "tgamma": (_tgamma, ("lower", "upper", "shape", "scale"), 0),
-    "tweibull": (_tweibull, ("lower", "upper", "shape", "scale"), 0),
-    "uniform": (_uniform, ("lower", "upper"), 0),
+#: Name -> (builder, names of its parameters, defaults of the last of them).
+_LAWS: dict[str, tuple[Callable[..., _Base], tuple[str, ...], tuple[float, ...]]] = {
+    "tnorm": (_tnorm, ("lower", "upper", "mu", "sigma"), ()),
+    "texp": (_texp, ("lower", "upper", "mean"), ()),
+    "beta": (_beta, ("alpha", "beta", "lower", "upper"), (0.0, 1.0)),
+    "pareto": (_pareto, ("lower", "upper", "alpha"), ()),
+    "tlognorm": (_tlognorm, ("lower", "upper", "mu", "sigma"), ()),
+    "tgamma": (_tgamma, ("lower", "upper", "shape", "scale"), ()),
+    "tweibull": (_tweibull, ("lower", "upper", "shape", "scale"), ()),
+    "uniform": (_uniform, ("lower", "upper"), ()),
 }
+#: Parameters that are times, and so change with the unit; of a log-normal law, mu and sigma are of the logarithm.
+_TIMES = ("lower", "upper", "mean", "mu", "sigma", "scale")
+
+
+def _scaled(name: str, values: Mapping[str, float], factor: float) -> Law:
+    """Return the law of ``factor * X``."""
+    scaled = {key: value * factor if key in _TIMES else value for key, value in values.items()}
+    if name == "tlognorm":
+        scaled |= {"mu": values["mu"] + math.log(factor), "sigma": values["sigma"]}
+    return parse_law(text_of(name, *scaled.values()))
 
 
 @lru_cache(maxsize=4096)
@@ -220,11 +180,11 @@ def _parse(text: str) -> Law:
             if not 0 < number <= MAX_TIME:
                 raise InputError(f"run time {number:g}, expected more than 0 and at most {MAX_TIME:g}")
         return Empirical(numbers)
-    build, names, optional = _LAWS[name]
-    if len(numbers) not in (len(names), len(names) - optional):
+    build, names, defaults = _LAWS[name]
+    if len(numbers) not in (len(names), len(names) - len(defaults)):
         raise InputError(f"found {len(numbers)} numbers, expected {name}:{','.join(map(str.upper, names))}")
-    values = dict(zip(names, numbers, strict=False))
-    lower, upper = values.get("lower", 0.0), values.get("upper", 1.0)
+    values = dict(zip(names, (*numbers, *defaults), strict=False))
+    lower, upper = values["lower"], values["upper"]
     if not 0 <= lower < upper <= MAX_TIME:
         raise InputError(f"bounds {lower:g} and {upper:g}, expected 0 <= lower < upper <= {MAX_TIME:g}")
     if name == "pareto" and lower == 0:
@@ -239,7 +199,7 @@ def _parse(text: str) -> Law:
     if "mu" in values and abs(values["mu"]) > MAX_TIME:
         raise InputError(f"mu is {values['mu']:g}, expected {-MAX_TIME:g} to {MAX_TIME:g}")
     extras.check("stochastic", "it")
-    return build(text, *numbers)
+    return TruncatedLaw(text, lower, upper, *build(**values), partial(_scaled, name, values))
 
 
 def _mixture(text: str) -> Law:

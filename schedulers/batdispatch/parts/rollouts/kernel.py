@@ -6,6 +6,9 @@ same results and some hundred times as long.
 
 from __future__ import annotations
 
+import math
+from bisect import insort
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -109,114 +112,70 @@ def _delay_costs_in_c(futures: Futures) -> Floats:
 
 def delay_cost_in_python(future: Futures) -> float:
     """Return what `delay_costs` returns of one future, see `Futures.one`."""
-    now, total, free_now, run_needs, run_ends, run_expected = future[:6]
-    needs, expected, lasts, comes, limits, places, waiting = future[6:]
-    jobs, resources = needs.shape
-    most = len(run_ends) + jobs
-    running = len(run_ends)
-    used = np.empty((most, resources), dtype=np.int64)
-    ends = np.empty(most)
-    hoped = np.empty(most)
-    used[:running] = run_needs
-    ends[:running] = run_ends
-    hoped[:running] = run_expected
-    free = free_now.copy()
-    spare = np.zeros(resources, dtype=np.int64)
-    queue = np.empty(jobs, dtype=np.int64)
-    queued = 0
-    for job in range(waiting):
-        at = queued
-        while at > 0 and places[queue[at - 1]] > places[job]:
-            queue[at] = queue[at - 1]
-            at -= 1
-        queue[at] = job
-        queued += 1
-    coming = waiting
-    time = now
-    cost = 0.0
+    now, total, free = future.now, future.total.tolist(), future.free.tolist()
+    needs, places, limits = future.needs.tolist(), future.places.tolist(), future.limits.tolist()
+    expected, lasts, comes = future.expected.tolist(), future.lasts.tolist(), future.comes.tolist()
+    #: (expected end, end, what it gives back) of each job that runs.
+    ends = future.run_expected.tolist(), future.run_ends.tolist()
+    running: list[tuple[float, float, list[int]]] = list(zip(*ends, future.run_needs.tolist(), strict=True))
+    queue = sorted(range(future.waiting), key=places.__getitem__)
+    coming, time, cost = future.waiting, now, 0.0
     while True:
-        head = -1
-        shadow = np.inf
-        left = 0
-        for index in range(queued):
-            job = queue[index]
-            fits = True
-            roomy = True
-            for r in range(resources):
-                need = needs[job, r]
-                if need > free[r]:
-                    fits = False
-                limit = limits[job] * total[r]
-                if limits[job] < 1.0 and 0 < need <= limit and total[r] - free[r] + need > limit:
-                    roomy = False
-            spends = False
-            if fits and roomy and head >= 0 and time + expected[job] > shadow:
-                for r in range(resources):
-                    if needs[job, r] > spare[r]:
-                        fits = False
-                spends = fits
-            if fits and roomy:
-                for r in range(resources):
-                    free[r] -= needs[job, r]
-                    if spends:
-                        spare[r] -= needs[job, r]
-                    used[running, r] = needs[job, r]
-                ends[running] = time + lasts[job]
-                hoped[running] = time + expected[job]
-                running += 1
-                since = now if job < waiting else comes[job]
-                cost += (time - since) / max(lasts[job], THRESHOLD)
+        left: list[int] = []
+        shadow, spare, is_reserved = math.inf, free, False
+        for job in queue:
+            need, share = needs[job], limits[job]
+            roomy = share >= 1.0 or not any(
+                0 < amount <= share * whole < whole - unused + amount
+                for amount, whole, unused in zip(need, total, free, strict=True)
+            )
+            spends = time + expected[job] > shadow
+            if roomy and _fits(need, free) and (not spends or _fits(need, spare)):
+                free = _less(free, need)
+                if spends:
+                    spare = _less(spare, need)
+                running.append((time + expected[job], time + lasts[job], need))
+                cost += (time - (now if job < future.waiting else comes[job])) / max(lasts[job], THRESHOLD)
                 continue
-            queue[left] = job
-            left += 1
-            if roomy and head < 0:
-                head = job
-                order = np.argsort(hoped[:running])
-                for r in range(resources):
-                    spare[r] = free[r]
-                for position in range(running):
-                    one = order[position]
-                    if hoped[one] > shadow:
-                        break
-                    enough = True
-                    for r in range(resources):
-                        spare[r] += used[one, r]
-                        if needs[job, r] > spare[r]:
-                            enough = False
-                    if enough and shadow == np.inf:
-                        shadow = hoped[one]
-                for r in range(resources):
-                    spare[r] -= needs[job, r]
-        queued = left
-        if coming == jobs and queued == 0:
+            left.append(job)
+            if roomy and not is_reserved:
+                shadow, spare, is_reserved = *_reservation(free, need, running), True
+        queue = left
+        if coming == len(places) and not queue:
             return cost
-        following = np.inf
-        for one in range(running):
-            following = min(following, ends[one])
-        if coming < jobs:
-            following = min(following, comes[coming])
-        if following == np.inf:
+        time = max(time, min([end for _, end, _ in running] + comes[coming : coming + 1], default=math.inf))
+        if time == math.inf:
             # What is left fits nothing: hosts are away.
             return cost
-        time = max(time, following)
-        one = 0
-        while one < running:
-            if ends[one] <= time:
-                running -= 1
-                for r in range(resources):
-                    free[r] += used[one, r]
-                    used[one, r] = used[running, r]
-                ends[one] = ends[running]
-                hoped[one] = hoped[running]
-            else:
-                if hoped[one] <= time:
-                    hoped[one] = time + LATE
-                one += 1
-        while coming < jobs and comes[coming] <= time:
-            at = queued
-            while at > 0 and places[queue[at - 1]] > places[coming]:
-                queue[at] = queue[at - 1]
-                at -= 1
-            queue[at] = coming
-            queued += 1
+        for _, end, need in running:
+            free = _more(free, need) if end <= time else free
+        running = [(time + LATE if hoped <= time else hoped, end, need) for hoped, end, need in running if end > time]
+        while coming < len(places) and comes[coming] <= time:
+            insort(queue, coming, key=places.__getitem__)
             coming += 1
+
+
+def _fits(need: list[int], room: list[int]) -> bool:
+    return all(amount <= free for amount, free in zip(need, room, strict=True))
+
+
+def _less(amounts: list[int], taken: list[int]) -> list[int]:
+    return [amount - part for amount, part in zip(amounts, taken, strict=True)]
+
+
+def _more(amounts: list[int], given: list[int]) -> list[int]:
+    return [amount + part for amount, part in zip(amounts, given, strict=True)]
+
+
+def _reservation(
+    free: list[int], need: list[int], running: list[tuple[float, float, list[int]]]
+) -> tuple[float, list[int]]:
+    """Return the shadow time of a job that needs so much, and what it leaves spare of all that is free by then."""
+    spare, shadow = free, math.inf
+    for hoped, _, back in sorted(running, key=itemgetter(0)):
+        if hoped > shadow:
+            break
+        spare = _more(spare, back)
+        if shadow == math.inf and _fits(need, spare):
+            shadow = hoped
+    return shadow, _less(spare, need)
