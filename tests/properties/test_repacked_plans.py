@@ -10,14 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.core.plans.reservations import Reservation
 from batdispatch.dispatchers.stochastic.batch import BatchOptions, BatchPlanner, StochasticBatch
-from batdispatch.dispatchers.stochastic.movable import MovableJobs, PlannedStart
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
@@ -119,38 +117,3 @@ def test_some_starts_move_and_some_gain_too_little() -> None:
     told: list[dict[str, Any]] = [{"plan": "rigid"}, *({"plan": "repack", "gain": gain} for gain in (0.0, 0.01, 0.5))]
     plans = [plans_of(Recorded, made, 3, options) for options in told]
     assert len({repr(plan) for plan in plans}) == len(plans)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 40), st.integers(1, 9)), max_size=200),
-    st.integers(-1, 41),
-    st.integers(0, 10),
-    st.integers(0, 5),
-)
-def test_the_first_job_behind_a_position_that_is_short_enough(
-    jobs: list[tuple[int, int]], after: int, longest: int, step: int
-) -> None:
-    movable = MovableJobs()
-    left = []
-    for number, (start, duration) in enumerate(jobs):
-        planned = PlannedStart(float(start), number, str(number), float(duration))
-        movable.put(Job(id=str(number), request=Request(units=2)), planned)
-        left.append(planned)
-    for planned in left[:: step or 1000]:
-        movable.drop(planned.key)
-    left = [planned for planned in left if planned not in left[:: step or 1000]]
-    rows = movable.rows()
-    assert len(rows) == bool(left)
-    fitting = sorted(planned for planned in left if planned.start > after and planned.duration <= longest)
-    for _, row in rows:
-        assert row.after((float(after), float("inf")), longest) == (fitting[0] if fitting else None)
-
-
-@pytest.mark.parametrize("planned", [1, 1000])
-def test_a_job_that_is_planned_anew_is_there_once(planned: int) -> None:
-    movable = MovableJobs()
-    for start in range(planned):
-        movable.put(Job(id="a", request=Request(units=1)), PlannedStart(float(start), 0, "a", 1.0))
-    ((_, row),) = movable.rows()
-    assert row.first() == movable.get("a") == PlannedStart(float(planned - 1), 0, "a", 1.0)
-    assert row.after(row.first(), 9.0) is None

@@ -19,11 +19,9 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.plans.lateness import overdue
 from batdispatch.core.plans.moments import end_of
-from batdispatch.core.plans.reservations import Reservation
 from batdispatch.core.plans.timeline import gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, PlanOptions
-from batdispatch.dispatchers.stochastic.movable import MovableJobs, PlannedStart
-from batdispatch.dispatchers.stochastic.repack import Hole, RepackPass, gains
+from batdispatch.dispatchers.stochastic.repack import FreedRoom, Hole
 from batdispatch.dispatchers.stochastic.unplaced_jobs import UnplacedJobs
 from batdispatch.layers.attempts import Attempts, Rate
 
@@ -121,8 +119,6 @@ class BatchPlanner(PlanningQueue):
         #: Jobs that wait, by the keys of the plan.
         self._by_key: dict[str, Job] = {}
         self._unplaced = UnplacedJobs()
-        #: What a plan that is re-packed finds its jobs by.
-        self._movable = MovableJobs()
         #: What became free since the last decision, and the keys of jobs that got their reservations back.
         self._holes: list[Hole] = []
         self._again: list[str] = []
@@ -154,7 +150,6 @@ class BatchPlanner(PlanningQueue):
         self.plan.lend(key)
         self.plan.put_back(key, key, job)
         self._again.append(key)
-        self._note_movable(key)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         kept = self.plan.end(stay.job.id)
@@ -166,7 +161,6 @@ class BatchPlanner(PlanningQueue):
             key = self._attempts.first(stay.job)
             planned = self.plan.withdraw(key)
             if planned is not None:
-                self._movable.drop(key)
                 self._open(max(planned.start, ledger.now), planned.end)
         super().on_end(ledger, stay)
 
@@ -282,42 +276,34 @@ class BatchPlanner(PlanningQueue):
                 self._longest[job.request] = job, min(shorter, self._measured_gap(job))
 
     def _repack(self, ledger: Ledger) -> None:
-        """Move planned starts up, in their order, where that gains enough."""
-        if self._pooled:
-            share, slack = self.options.gain, self.lateness.slack
-            packing = RepackPass(self.plan, self._movable, self._by_key, share=share, slack=slack)
-            moved = packing.run(self._holes, self._again)
-        else:
-            moved = self._repack_hosts(ledger)
-        self._again.clear()
-        for key, before in moved:
-            self._note_start(key)
-            self._open(before.start, before.end)
-        if self._loose:
-            self._close_window(ledger)
+        """Move planned starts up, in their order, where that gains enough.
 
-    def _repack_hosts(self, ledger: Ledger) -> list[tuple[str, Reservation]]:
-        """Move planned starts up on particular hosts; return the keys of what moved, with the former reservations.
-
-        All planned jobs are looked at: ends may have freed better hosts, and what keeps a job from starting earlier on
-        other hosts may lie behind its own start.
+        On particular hosts, all planned jobs are looked at: ends may have freed better hosts, and what keeps a job from
+        starting earlier on other hosts may lie behind its own start.
         """
         plan, waiting = self.plan, self._by_key
-        moved: list[tuple[str, Reservation]] = []
+        room = FreedRoom(plan, self._holes, self.lateness.slack) if self._pooled else None
         order = [(kept.start, ledger.rank(waiting[key]), key) for key, kept in plan.planned.items() if key in waiting]
-        for _, _, key in sorted(order):
-            before = plan.planned[key]
-            if before.start <= ledger.now:
-                continue
-            job = waiting[key]
+        for start, _, key in sorted(order):
+            job, before = waiting[key], plan.planned[key]
             duration = self.booked(job)
+            least = self.options.gain * duration
+            may_gain = room is None or key in self._again or room.may_help(job, start, duration, least)
+            if start <= ledger.now or not may_gain:
+                continue
             plan.withdraw(key)
             found = plan.earliest(job, duration)
-            if found is None or not (found.start == before.start or gains(before, found, self.options.gain * duration)):
+            gains = found is not None and found.start < start and start - found.start >= least
+            if found is None or not (gains or (room is None and found.start == start)):
                 plan.put(key, before)
             elif plan.put(key, found) != before:
-                moved.append((key, before))
-        return moved
+                self._note_start(key)
+                self._open(start, before.end)
+                if room is not None:
+                    room.add(max(start, found.end), before.end)
+        self._again.clear()
+        if self._loose:
+            self._close_window(ledger)
 
     def _start_planned(self, ledger: Ledger) -> list[Job]:
         """Start what is due and has its hosts, and ask to be called at the next planned start."""
@@ -330,7 +316,6 @@ class BatchPlanner(PlanningQueue):
                 stuck.append(key)
                 continue
             self.plan.begin(key)
-            self._movable.drop(key)
             del self._by_key[key]
             ledger.start(job, place)
             started.append(job)
@@ -368,13 +353,6 @@ class BatchPlanner(PlanningQueue):
     def _note_start(self, key: str) -> None:
         self._entered += 1
         heapq.heappush(self._starts, (self.plan.planned[key].start, self._entered, key))
-        self._note_movable(key)
-
-    def _note_movable(self, key: str) -> None:
-        job = self._by_key.get(key)
-        if self._pooled and job is not None and self.options.plan == "repack":
-            start = self.plan.planned[key].start
-            self._movable.put(job, PlannedStart(start, self.ledger.rank(job), key, self.booked(job)))
 
     def _next_start(self) -> float:
         """Return the earliest planned start in seconds, infinite without one."""
@@ -444,7 +422,6 @@ class BatchPlanner(PlanningQueue):
             end = self.predictions.end(ledger.running[job_id], ledger.now, self.lateness)
             self.plan.extend(job_id, max(kept.end, end))
         self.plan.renew()
-        self._movable.clear()
         self._again.clear()
         self._longest.clear()
         self._close_window(ledger)
