@@ -176,7 +176,7 @@ static void settle(State *state, Plan *plan)
     renew(plan, state->now);
     for (int64_t index = 0; index < holding(state); index++) {
         int64_t booting = index - state->running;
-        int64_t job = booting < 0 ? state->due_job[index] : state->sleepers->booting_job[booting];
+        int64_t job = booting < 0 ? state->started[state->due_turn[index]] : state->sleepers->booting_job[booting];
         shift(plan, job_set(plan, job), state->units[job], state->now, plan->end[job], false);
     }
     keep_planned(state, plan);

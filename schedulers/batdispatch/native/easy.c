@@ -3,21 +3,38 @@
  * With reservation=hosts the first of the queue keeps the lowest hosts of those that are free at its shadow time. Among
  * them are all hosts that are free now. So the free hosts that it does not keep are those above the last one that it
  * keeps: the threshold. It is looked for only when a job that would outlive the shadow time might use such hosts. */
+#include <math.h>
+
 #include "decisions.h"
+#include "extremes.h"
 #include "hosts.h"
 #include "queue_tree.h"
 #include "rounding.h"
 #include "running_jobs.h"
-#include "shadow.h"
 #include "sleepers.h"
 
 /* More than what rounding adds to a time, s. */
 #define TICK 1e-6
 
+/* Return when the head of the queue may start. `spare` is how many hosts more than it needs are free, below 0 before, and
+ * becomes how many it leaves spare then. */
+static double shadow_time(const State *state, int64_t *spare)
+{
+    double shadow = INFINITY;
+    int64_t holders = holding(state);
+    /* The loop goes on through the jobs that end at the very same time. */
+    for (int64_t index = 0; index < holders && state->expected[index] <= shadow; index++) {
+        *spare += state->units[state->expected_job[index]];
+        if (shadow == INFINITY && *spare >= 0)
+            shadow = state->expected[index];
+    }
+    return shadow;
+}
+
 void reserve(State *state, int64_t head)
 {
     state->spare = state->free - state->units[head];
-    state->shadow = shadow_time(state->expected, state->expected_job, holding(state), state->units, &state->spare);
+    state->shadow = shadow_time(state, &state->spare);
     state->threshold = UNKNOWN;
 }
 
@@ -111,7 +128,7 @@ static void backfill(State *state, int64_t head, bool by_hosts)
 {
     int64_t place = state->place[head] + 1;
     for (;;) {
-        int64_t free = state->free, small = free < state->spare ? free : state->spare;
+        int64_t free = state->free, small = least_of(free, state->spare);
         int64_t job = first_from(state, place, small, free, state->shadow - state->now + TICK);
         if (job == UNKNOWN)
             return;
@@ -124,7 +141,7 @@ void want_head(State *state)
 {
     uint64_t *hosts = state->sleepers->idle;
     int64_t head = first_waiting(state), words = state->sleepers->words, spare = state->free - state->units[head];
-    double shadow = shadow_time(state->expected, state->expected_job, holding(state), state->units, &spare);
+    double shadow = shadow_time(state, &spare);
     if (shadow == INFINITY)
         return;
     find_free(state);

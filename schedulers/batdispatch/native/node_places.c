@@ -209,3 +209,8 @@ bool place_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *se
     }
     return fill(nodes, &filling);
 }
+
+bool place_lowest(Nodes *nodes, int64_t job, const int64_t *free)
+{
+    return place_on(nodes, job, free, nodes->may + nodes->kind[job] * nodes->words, false);
+}

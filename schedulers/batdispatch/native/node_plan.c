@@ -27,13 +27,6 @@ static size_t row_bytes(const Nodes *nodes)
     return (size_t)free_size(nodes) * sizeof(int64_t);
 }
 
-/* Return the step during which a time is. */
-static int64_t step_during(const NodePlan *plan, double time)
-{
-    int64_t at = count_before(plan->times, plan->steps, time);
-    return at < plan->steps && plan->times[at] == time ? at : at - 1;
-}
-
 bool has_room_in_plan(const NodePlan *plan, int64_t jobs)
 {
     return 2 * jobs + 6 <= plan->most_steps && jobs + 2 <= plan->most_kept;
@@ -114,7 +107,7 @@ static void join_step(const Nodes *nodes, NodePlan *plan, int64_t at)
 
 void forget_past_steps(NodePlan *plan, double now)
 {
-    for (int64_t past = step_during(plan, now); past > 0; past--)
+    for (int64_t past = step_during(plan->times, plan->steps, now); past > 0; past--)
         drop_step(plan, 0);
     plan->times[0] = now;
 }
@@ -136,7 +129,7 @@ void shift_steps(const Nodes *nodes, NodePlan *plan, int64_t job, double start, 
 
 bool stays_free(const Nodes *nodes, const NodePlan *plan, int64_t job, double start, double end)
 {
-    for (int64_t step = step_during(plan, start); step < plan->steps && plan->times[step] < end; step++) {
+    for (int64_t step = step_during(plan->times, plan->steps, start); step < plan->steps && plan->times[step] < end; step++) {
         memcpy(plan->work, row_of(nodes, plan, step), row_bytes(nodes));
         shift_place(nodes, job, plan->work, -1);
         for (int64_t index = 0; index < free_size(nodes); index++)
@@ -157,11 +150,6 @@ static bool suffices(const Nodes *nodes, const NodePlan *plan, const Windows *wi
         if (sums[axis] < nodes->units[kind] * amounts[axis])
             return false;
     return true;
-}
-
-static bool fits_in(Nodes *nodes, int64_t job, const int64_t *free)
-{
-    return fits_on(nodes, job, free, nodes->may + nodes->kind[job] * nodes->words);
 }
 
 /* Return what is free to a job in a step. */
@@ -186,13 +174,13 @@ static void begin_later(Nodes *nodes, const NodePlan *plan, Windows *windows)
 {
     int64_t step = windows->at++;
     memcpy(nodes->then, free_to(nodes, plan, windows, step), row_bytes(nodes));
-    if (!fits_in(nodes, windows->job, nodes->then)) {
+    if (!fits_anywhere(nodes, windows->job, nodes->then)) {
         windows->index = step + 1;
         return;
     }
     for (; step - 1 > windows->index; step--) {
         meet_free(nodes, nodes->then, free_to(nodes, plan, windows, step - 1), plan->work);
-        if (!fits_in(nodes, windows->job, plan->work))
+        if (!fits_anywhere(nodes, windows->job, plan->work))
             break;
         memcpy(nodes->then, plan->work, row_bytes(nodes));
     }
@@ -205,7 +193,7 @@ static bool has_room_along(Nodes *nodes, const NodePlan *plan, Windows *windows)
     for (; windows->at < windows->known; windows->at++) {
         const int64_t *free = free_to(nodes, plan, windows, windows->at);
         meet_free(nodes, windows->at == windows->index ? free : nodes->then, free, nodes->then);
-        if (!fits_in(nodes, windows->job, nodes->then)) {
+        if (!fits_anywhere(nodes, windows->job, nodes->then)) {
             begin_later(nodes, plan, windows);
             return false;
         }
@@ -229,7 +217,7 @@ static bool has_sums_along(const Nodes *nodes, const NodePlan *plan, Windows *wi
 double earliest_on_nodes(Nodes *nodes, const NodePlan *plan, int64_t job, double seconds, double after, double before,
                          int64_t own)
 {
-    int64_t index = step_during(plan, after);
+    int64_t index = step_during(plan->times, plan->steps, after);
     Windows windows = {job, own, index, index, index};
     while (windows.index < own) {
         double start = plan->times[windows.index] > after ? plan->times[windows.index] : after;
@@ -237,7 +225,7 @@ double earliest_on_nodes(Nodes *nodes, const NodePlan *plan, int64_t job, double
             break;
         if (!has_sums_along(nodes, plan, &windows, round_six(start + seconds)) || !has_room_along(nodes, plan, &windows))
             continue;
-        place_on(nodes, job, nodes->then, nodes->may + nodes->kind[job] * nodes->words, false);
+        place_lowest(nodes, job, nodes->then);
         return start;
     }
     return NAN;
@@ -245,10 +233,10 @@ double earliest_on_nodes(Nodes *nodes, const NodePlan *plan, int64_t job, double
 
 void place_again(Nodes *nodes, const NodePlan *plan, int64_t job, double start, double end)
 {
-    int64_t step = step_during(plan, start);
+    int64_t step = step_during(plan->times, plan->steps, start);
     memcpy(nodes->then, row_of(nodes, plan, step), row_bytes(nodes));
     for (step++; step < plan->steps && plan->times[step] < end; step++)
         meet_free(nodes, nodes->then, row_of(nodes, plan, step), nodes->then);
     shift_place(nodes, job, nodes->then, 1);
-    place_on(nodes, job, nodes->then, nodes->may + nodes->kind[job] * nodes->words, false);
+    place_lowest(nodes, job, nodes->then);
 }

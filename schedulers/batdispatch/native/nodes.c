@@ -86,12 +86,17 @@ bool fits_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set
     return nodes->able <= nodes->most[kind] || room_of_roomiest(nodes, nodes->most[kind]) >= nodes->units[kind];
 }
 
+bool fits_anywhere(Nodes *nodes, int64_t job, const int64_t *free)
+{
+    return fits_on(nodes, job, free, nodes->may + nodes->kind[job] * nodes->words);
+}
+
 bool fits_now(Nodes *nodes, int64_t job)
 {
     int64_t *unfit = unfit_of(nodes, job);
     if (*unfit == nodes->returns)
         return false;
-    if (fits_on(nodes, job, nodes->free, nodes->may + nodes->kind[job] * nodes->words))
+    if (fits_anywhere(nodes, job, nodes->free))
         return true;
     *unfit = nodes->returns;
     return false;

@@ -88,10 +88,13 @@ int64_t free_size(const Nodes *nodes);
 bool lacks_licence(const Nodes *nodes, int64_t job, const int64_t *free);
 /* Return whether a job fits on the hosts of a set where so much is free. */
 bool fits_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set);
-/* Return whether a job fits what is free now, wherever. */
+/* The same, wherever; and where so much is free as now. */
+bool fits_anywhere(Nodes *nodes, int64_t job, const int64_t *free);
 bool fits_now(Nodes *nodes, int64_t job);
-/* Let `place` be where a job goes among the hosts of a set, the lowest ones or as consecutive has it; false: nowhere. */
+/* Let `place` be where a job goes among the hosts of a set, the lowest ones or as consecutive has it; false: nowhere. And
+ * the lowest ones, wherever. */
 bool place_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set, bool consecutive);
+bool place_lowest(Nodes *nodes, int64_t job, const int64_t *free);
 /* Start a job on `place`. */
 void start_on_nodes(State *state, Nodes *nodes, int64_t job);
 /* Take what a job needs on `place` (-1), or give it back (1); or give back what a job that was started has. */

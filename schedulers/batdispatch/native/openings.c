@@ -78,7 +78,7 @@ static bool look(const State *state, const Nodes *nodes, int64_t job)
 /* Return whether the dispatcher is to see a job, as it is now. */
 static bool is_to_be_shown(Nodes *nodes, int64_t job)
 {
-    return nodes->openings->plans || fits_on(nodes, job, nodes->capacity, nodes->may + nodes->kind[job] * nodes->words);
+    return nodes->openings->plans || fits_anywhere(nodes, job, nodes->capacity);
 }
 
 /* Take up a job that came. */

@@ -20,8 +20,7 @@ int64_t first_at(const Plan *plan, double time)
 
 int64_t step_of(const Plan *plan, double time)
 {
-    int64_t at = first_at(plan, time);
-    return at == plan->steps || plan->times[at] > time ? at - 1 : at;
+    return step_during(plan->times, plan->steps, time);
 }
 
 /* Let the steps from `from` on stand from `to` on. */

@@ -80,6 +80,13 @@ static inline int64_t count_before(const double *times, int64_t count, double ti
     return low + (count == 1 && times[low] < time);
 }
 
+/* Return the step during which a time is, of so many that begin at these times. */
+static inline int64_t step_during(const double *times, int64_t count, double time)
+{
+    int64_t at = count_before(times, count, time);
+    return at < count && times[at] == time ? at : at - 1;
+}
+
 /* Return how many words of each set are in use. */
 static inline int64_t used_words(const Plan *plan)
 {

@@ -11,7 +11,7 @@
 /* Start a job on the lowest hosts if it fits now. */
 static bool start_lowest(State *state, Nodes *nodes, int64_t job)
 {
-    if (!fits_now(nodes, job) || !place_on(nodes, job, nodes->free, nodes->may + nodes->kind[job] * nodes->words, false))
+    if (!fits_now(nodes, job) || !place_lowest(nodes, job, nodes->free))
         return false;
     start_on_nodes(state, nodes, job);
     return true;
@@ -43,11 +43,6 @@ static int64_t first_to_hold_up(const State *state, const Order *order, const Be
     return UNKNOWN;
 }
 
-static bool fits_head(Nodes *nodes, int64_t head)
-{
-    return fits_on(nodes, head, nodes->then, nodes->may + nodes->kind[head] * nodes->words);
-}
-
 /* Find the shadow time of the head of the queue, and what is free then; `by_hosts`: beside its own hosts. */
 static void reserve_nodes(State *state, Nodes *nodes, bool by_hosts)
 {
@@ -56,10 +51,10 @@ static void reserve_nodes(State *state, Nodes *nodes, bool by_hosts)
     memcpy(nodes->then, nodes->free, (size_t)free_size(nodes) * sizeof *nodes->free);
     for (int64_t index = 0; index < state->running && state->expected[index] <= state->shadow; index++) {
         give_back_nodes(state, nodes, state->expected_job[index], nodes->then);
-        if (state->shadow == INFINITY && fits_head(nodes, head))
+        if (state->shadow == INFINITY && fits_anywhere(nodes, head, nodes->then))
             state->shadow = state->expected[index];
     }
-    if (by_hosts && place_on(nodes, head, nodes->then, nodes->may + nodes->kind[head] * nodes->words, false))
+    if (by_hosts && place_lowest(nodes, head, nodes->then))
         shift_place(nodes, head, nodes->then, -1);
 }
 
@@ -67,15 +62,14 @@ static void reserve_nodes(State *state, Nodes *nodes, bool by_hosts)
 static void start_beside(State *state, Nodes *nodes, int64_t job, bool by_hosts)
 {
     int64_t amounts = free_size(nodes), *then = nodes->then, *both = nodes->both;
-    const uint64_t *may = nodes->may + nodes->kind[job] * nodes->words;
     for (int64_t index = 0; by_hosts && index < amounts; index++)
         both[index] = nodes->free[index] < then[index] ? nodes->free[index] : then[index];
-    if (!place_on(nodes, job, by_hosts ? both : nodes->free, may, false))
+    if (!place_lowest(nodes, job, by_hosts ? both : nodes->free))
         return;
     if (!by_hosts)
         memcpy(both, then, (size_t)amounts * sizeof *then);
     shift_place(nodes, job, then, -1);
-    if (by_hosts || fits_head(nodes, state->head))
+    if (by_hosts || fits_anywhere(nodes, state->head, then))
         start_on_nodes(state, nodes, job);
     else
         memcpy(then, both, (size_t)amounts * sizeof *then);

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "calendar.h"
+#include "extremes.h"
+#include "heap.h"
 #include "hosts.h"
 #include "queue_tree.h"
 #include "rounding.h"
@@ -72,7 +73,8 @@ void enter_running(State *state, int64_t job)
     double by_itself = state->now + state->delay[job], at_most = state->now + state->walltime[job];
     state->start[job] = state->now;
     note(state, job, STARTS);
-    enter_end(state, job, round_six(by_itself < at_most ? by_itself : at_most));
+    state->started[state->starts] = job;
+    push_entry(state->due, state->due_turn, state->running++, round_six(sooner_of(by_itself, at_most)), state->starts++);
 }
 
 void expect_no_longer(State *state, int64_t job)
@@ -87,8 +89,7 @@ bool begin_moment(State *state)
     double due = state->running ? state->due[0] : INFINITY;
     double comes = state->submissions < state->jobs ? state->submission[state->submissions] : INFINITY;
     double calls = state->calls ? state->call[0] : INFINITY;
-    double moment = due < comes ? due : comes;
-    moment = calls < moment ? calls : moment;
+    double moment = sooner_of(sooner_of(due, comes), calls);
     if (state->sleepers)
         moment = go_on_switching(state, moment);
     if (moment == INFINITY)
@@ -101,7 +102,7 @@ int64_t end_next(State *state)
 {
     if (!state->running || state->due[0] > state->now)
         return UNKNOWN;
-    int64_t job = take_end(state);
+    int64_t job = state->started[pop_entry(state->due, state->due_turn, --state->running)];
     state->end[job] = state->now;
     note(state, job, ENDS);
     state->freed = 1;

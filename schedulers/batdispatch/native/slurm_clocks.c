@@ -12,11 +12,6 @@
 /* Share of a step that is still on the grid. */
 #define SLIVER 1e-9
 
-static double sooner_of(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* Return the first of origin, origin + step, origin + 2 step, ... that does not lie before a time. */
 static double on_grid(double time, double origin, double step)
 {

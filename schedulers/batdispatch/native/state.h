@@ -86,10 +86,10 @@ typedef struct {
     /* Runs of free hosts in descending order, so that the lowest stand at the end, where most changes are. */
     int32_t *free_first;
     int32_t *free_last;
-    /* Heap of running jobs by (end, order of start). */
+    /* The jobs in order of their start; and a heap of those that run, by their end and their place in that order. */
+    int64_t *started;
     double *due;
     int64_t *due_turn;
-    int64_t *due_job;
     /* Running jobs by (expected end, rank), ascending. */
     double *expected;
     int64_t *expected_job;

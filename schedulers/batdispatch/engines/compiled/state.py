@@ -117,8 +117,8 @@ def begin(jobs: Jobs, runs: Ints, room: int, largest: int | None = None) -> Stat
         shortest=np.full(2 * leaves, np.inf),
     )
     state.hold_zeros(2 * n, "log")
-    state.hold_zeros(n, "hosts_at", "hosts_runs")
-    state.hold_zeros(most, "due", "due_turn", "due_job", "expected", "expected_job")
+    state.hold_zeros(n, "hosts_at", "hosts_runs", "started")
+    state.hold_zeros(most, "due", "due_turn", "expected", "expected_job")
     make_room(state, room)
     make_room_for_calls(state)
     return state
