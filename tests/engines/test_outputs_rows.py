@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
+from batdispatch.engines import job_rows
 from batdispatch.engines import outputs as outputs_module
 from batdispatch.engines.job_rows import NO_TIME, quote
 from batdispatch.engines.outputs import JOBS_HEADER, STATES_HEADER, Outputs
@@ -98,11 +99,15 @@ jobs = st.builds(
     st.lists(jobs, min_size=1, max_size=12, unique_by=lambda job: job.name),
     st.lists(st.tuples(seconds, st.integers(0, 10**6), st.integers(0, 10**6)), max_size=12),
     st.sampled_from([1, 2, 5, 2048]),
+    st.booleans(),
 )
 def test_files_are_those_of_a_format_per_row(
-    listed: list[Over], changes: list[tuple[float, int, int]], block: int
+    listed: list[Over], changes: list[tuple[float, int, int]], block: int, in_c: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as name:
+        if not in_c:
+            for module in (job_rows, outputs_module):
+                patch.setattr(module, "load", lambda: None)
         patch.setattr(outputs_module, "BLOCK", block)
         folder = Path(name)
         outputs = Outputs(folder, 4)
@@ -144,3 +149,11 @@ def test_a_simulation_without_jobs_has_no_rows(tmp_path: Path) -> None:
     outputs.finish(version="v", scheduling_seconds=0.0, simulation_seconds=0.0, times=(0.0, 0.0, 0.0))
     assert outputs.rows() is None
     assert (tmp_path / "jobs.csv").read_text() == JOBS_HEADER
+
+
+def test_times_before_the_submission_are_written_with_their_sign(tmp_path: Path) -> None:
+    outputs = Outputs(tmp_path, 1)
+    late = Over("a", "p", 5.0, 1, math.inf, JobState.COMPLETED_SUCCESSFULLY, -2.0, 1.0, frozenset({0}), "")
+    late.tell(outputs)
+    outputs.finish(version="v", scheduling_seconds=0.0, simulation_seconds=0.0, times=(0.0, 0.0, 0.0))
+    assert (tmp_path / "jobs.csv").read_text() == JOBS_HEADER + late.row()

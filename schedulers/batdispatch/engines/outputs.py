@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.hosts import decimals
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
+from batdispatch.engines.blocks import write_rows as write_blocks
 from batdispatch.engines.job_rows import (
     REJECTED,
     SUCCESS,
@@ -28,6 +28,7 @@ from batdispatch.engines.job_rows import (
     write_rows,
 )
 from batdispatch.inputs.whole import Whole
+from batdispatch.native.library import load
 
 JOBS_HEADER = (
     "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
@@ -298,19 +299,13 @@ class Outputs:
 
     def _flush_states(self) -> None:
         if self._changes:
-            changes = np.array(self._changes).reshape(-1, 3)
+            times, *counts = (self._changes[column::3] for column in range(3))
+            if load() is None:
+                self.write_lines(b"".join(map(b"%.9g,0,0,0,%d,%d\n".__mod__, zip(times, *counts, strict=True))))
+            else:
+                columns = (np.array(times, dtype=np.float64), *(np.array(column, dtype=np.int64) for column in counts))
+                write_blocks(len(times), self.write_lines, "write_state_rows", *columns)
             self._changes.clear()
-            times, (idle, computing) = changes[:, 0], changes[:, 1:].T.astype(np.int64)
-            self.write_lines(
-                decimals.join_texts(
-                    decimals.significant(times, 9),
-                    decimals.constant(",0,0,0,", len(times)),
-                    decimals.whole(idle),
-                    decimals.constant(",", len(times)),
-                    decimals.whole(computing),
-                    decimals.constant("\n", len(times)),
-                )
-            )
 
     def finish(
         self,

@@ -1,4 +1,4 @@
-/* Numbers as decimal texts, exactly as Python's formats write them; batdispatch.core.hosts.decimals is the twin. */
+/* Numbers as decimal texts, exactly as Python's formats write them. */
 #include "decimals.h"
 
 #include <math.h>

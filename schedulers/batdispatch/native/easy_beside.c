@@ -244,5 +244,5 @@ bool is_late(const Beside *beside, const State *state, int64_t job)
 bool may_reserve(const Beside *beside, const State *state, int64_t job)
 {
     /* What has started there and waits here stops the clock there. */
-    return is_late(beside, state, job) || !isnan(beside->begun[job]);
+    return !isnan(beside->begun[job]) || is_late(beside, state, job);
 }

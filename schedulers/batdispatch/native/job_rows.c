@@ -1,5 +1,4 @@
-/* Rows of jobs.csv, from the arrays of a simulation that is over. batdispatch.engines.job_rows says what the columns
- * mean, and writes the same rows of jobs that a kernel did not simulate. */
+/* Rows of jobs.csv, from columns of jobs. batdispatch.engines.job_rows says what they mean, and makes the structure. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,9 +13,9 @@
 /* Bytes of a row without its names and hosts. */
 enum { FIXED = 8 * WIDEST + 200 };
 
-/* batdispatch.engines.compiled.files makes it. Times are in seconds. */
+/* Times are in seconds. */
 typedef struct {
-    /* What is known of the jobs, by rank. */
+    /* What is known of each job. */
     const double *submission;
     const double *walltime;
     const double *start;
@@ -28,16 +27,21 @@ typedef struct {
     const int32_t *hosts_runs;
     const int32_t *first;
     const int32_t *last;
-    /* Joules of each job's hosts, or null, and by row as they are read there. */
+    /* Joules of each job's hosts, below 0 where they were not counted, or null; and by row as they are read there. */
     const double *joules;
     double *row_joules;
-    /* Names of the jobs by rank, and of the profiles; what stands for success and final state, by state. */
+    /* Names of the jobs, and of the profiles; what stands for success and final state, by state. */
     const uint8_t *names;
     const int64_t *names_bounds;
     const uint8_t *profiles;
     const int64_t *profiles_bounds;
     const uint8_t *outcomes;
     const int64_t *outcomes_bounds;
+    /* Workload and metadata of each job; null: all are of workload w0 and have none. */
+    const uint8_t *workloads;
+    const int64_t *workloads_bounds;
+    const uint8_t *metadata;
+    const int64_t *metadata_bounds;
     /* By row: the job, and its state; the one of rejected jobs. */
     const int64_t *over;
     const int8_t *state;
@@ -64,9 +68,9 @@ typedef struct {
 /* Write rows from `row` on and before `end`, as many as there is room for; return the row behind the last one, and in
  * `used` the bytes written. */
 EXPORT int64_t write_job_rows(JobRows *rows, int64_t row, int64_t end, char *out, int64_t room, int64_t *used);
-/* Write lines of machine_states.csv likewise: `computing` hosts of `size` compute from `time` on. */
-EXPORT int64_t write_state_rows(const double *time, const int64_t *computing, int64_t size, int64_t row, int64_t end,
-                                char *out, int64_t room, int64_t *used);
+/* Write lines of machine_states.csv likewise: how many hosts idle and compute from `time` on. */
+EXPORT int64_t write_state_rows(const double *time, const int64_t *idle, const int64_t *computing, int64_t row,
+                                int64_t end, char *out, int64_t room, int64_t *used);
 
 static char *put_number(char *out, double number, double *read)
 {
@@ -111,7 +115,9 @@ static char *put_row(JobRows *rows, int64_t row, char *out)
     int64_t job = rows->over[row], at = rows->hosts_at[job];
     bool ran = rows->state[row] != rows->rejected;
     out = put_text(out, (Texts){rows->names, rows->names_bounds}, job);
-    out = put(out, ",w0,");
+    *out++ = ',';
+    out = rows->workloads ? put_text(out, (Texts){rows->workloads, rows->workloads_bounds}, job) : put(out, "w0");
+    *out++ = ',';
     out = put_text(out, (Texts){rows->profiles, rows->profiles_bounds}, rows->profile[job]);
     *out++ = ',';
     out = put_number(out, rows->submission[job], rows->row_submission + row);
@@ -128,11 +134,14 @@ static char *put_row(JobRows *rows, int64_t row, char *out)
     if (ran)
         out = put_runs(out, rows->first + at, rows->last + at, rows->hosts_runs[job]);
     *out++ = ',';
-    if (ran && rows->joules)
+    if (ran && rows->joules && !(rows->joules[job] < 0.0))
         out = put_six_digits(out, rows->joules[job], rows->row_joules + row);
     else
         out = put(out, ran ? "-1.000000" : "");
-    return put(out, ",\"\"\n");
+    out = put(out, ",\"");
+    if (rows->metadata)
+        out = put_text(out, (Texts){rows->metadata, rows->metadata_bounds}, job);
+    return put(out, "\"\n");
 }
 
 static int64_t most_bytes(const JobRows *rows, int64_t row)
@@ -140,6 +149,9 @@ static int64_t most_bytes(const JobRows *rows, int64_t row)
     int64_t job = rows->over[row];
     int64_t names = length_of((Texts){rows->names, rows->names_bounds}, job)
                     + length_of((Texts){rows->profiles, rows->profiles_bounds}, rows->profile[job]);
+    if (rows->workloads)
+        names += length_of((Texts){rows->workloads, rows->workloads_bounds}, job)
+                 + length_of((Texts){rows->metadata, rows->metadata_bounds}, job);
     return FIXED + names + RUN * (int64_t)rows->hosts_runs[job];
 }
 
@@ -152,13 +164,13 @@ int64_t write_job_rows(JobRows *rows, int64_t row, int64_t end, char *out, int64
     return row;
 }
 
-int64_t write_state_rows(const double *time, const int64_t *computing, int64_t size, int64_t row, int64_t end,
+int64_t write_state_rows(const double *time, const int64_t *idle, const int64_t *computing, int64_t row, int64_t end,
                          char *out, int64_t room, int64_t *used)
 {
     char *begin = out;
     for (; row < end && out - begin + FIXED <= room; row++) {
         out = put(put_nine_significant(out, time[row]), ",0,0,0,");
-        out = put_whole(out, size - computing[row]);
+        out = put_whole(out, idle[row]);
         *out++ = ',';
         out = put_whole(out, computing[row]);
         *out++ = '\n';

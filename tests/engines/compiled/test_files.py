@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from batdispatch.core.hosts.hostsets import parse_many
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.engines.compiled import blocks, files
+from batdispatch.engines import blocks
+from batdispatch.engines.compiled import files
 from batdispatch.engines.job_rows import OUTCOMES, REJECTED, EndedJobs, times_of, write_rows
 from batdispatch.engines.outputs import Totals
 from batdispatch.native.record import call

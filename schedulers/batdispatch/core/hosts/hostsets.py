@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hosts import decimals, hostset
+from batdispatch.core.hosts import hostset
 
 _MAX_DIGITS = 9
 #: Host sets read together: enough for numpy, and few enough that what is in between takes little memory.
@@ -91,21 +92,9 @@ class Intervals:
 
     def texts(self) -> list[str]:
         """Return each set in Batsim's notation, as `parse_many` reads it."""
-        bounds = self.bounds()
-        last = np.where(self.last > self.first, self.last, 0)
-        behind = np.full(len(self.first), ord(" "), dtype=np.uint8)
-        some = bounds[1:] > bounds[:-1]
-        behind[bounds[1:][some] - 1] = ord("\n")
-        found = decimals.join_texts(
-            decimals.whole(self.first),
-            np.where(last > 0, ord("-"), 0).astype(np.uint8)[:, None],
-            decimals.whole(last) * (last > 0)[:, None],
-            behind[:, None],
-        ).decode("ascii")
-        listed = iter(found.split("\n"))
-        if some.all():
-            return list(listed)[: self.rows]
-        return [next(listed) if there else "" for there in some.tolist()]
+        pairs = zip(self.first.tolist(), self.last.tolist(), strict=True)
+        runs = [str(first) if first == last else f"{first}-{last}" for first, last in pairs]
+        return [" ".join(runs[begin:end]) for begin, end in pairwise(self.bounds().tolist())]
 
 
 def join_columns(parts: Sequence[Intervals]) -> Intervals:

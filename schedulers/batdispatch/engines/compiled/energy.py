@@ -9,8 +9,8 @@ import numpy as np
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.blocks import write_rows
 from batdispatch.engines.choices import CountEnergy
-from batdispatch.engines.compiled.blocks import write_rows
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.sleepers import deepest_of
 from batdispatch.engines.compiled.state import Jobs

@@ -9,38 +9,24 @@ from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.compiled.blocks import write_rows
+from batdispatch.engines.blocks import write_rows
 from batdispatch.engines.compiled.energy import EnergyRows
 from batdispatch.engines.compiled.shared_hosts import SharedHosts
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.state import KINDS, REJECTS, STARTS, Floats, Ints, Jobs
-from batdispatch.engines.job_rows import OUTCOMES, REJECTED, SPECIAL, Rows, quote
+from batdispatch.engines.job_rows import REJECTED, SPECIAL, JobRows, Rows, quote
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.world import HALF_TICK
 from batdispatch.inputs.workloads.columns import JobColumns
-from batdispatch.native.record import Record, call, structure_of
+from batdispatch.native.record import call
 from batdispatch.native.texts import PackedTexts
 
 #: Jobs, or changes, that are looked at together.
 _BLOCK = 1 << 14
-#: Numbers of a row in jobs.csv, without the units.
-_NUMBERS = ("submission", "walltime", "start", "run", "end", "wait", "turnaround", "stretch")
 #: Sums over the rows, and the largest values.
 _SUMS = ("wait", "turnaround", "slowdown")
 #: Bytes for which a field of a CSV file is quoted.
 _SPECIAL = np.frombuffer(SPECIAL.encode(), dtype=np.uint8)
-
-
-class JobRows(Record):
-    """What native/job_rows.c writes rows from, see there."""
-
-    kinds, _fields_ = structure_of("job_rows.c", "JobRows")
-
-    def hold_texts(self, **columns: PackedTexts) -> None:
-        """Point to columns of texts."""
-        for name, texts in columns.items():
-            self.hold(**{name: texts.data})
-            self.hold(**{f"{name}_bounds": texts.bounds})
 
 
 def write(
@@ -103,18 +89,17 @@ def _write_jobs(
     energy: EnergyRows | None,
 ) -> Rows:
     """Write jobs.csv, in the order in which jobs are over, and return its rows."""
-    table = JobRows(rejected=REJECTED)
+    table = JobRows()
     table.hold(submission=jobs.submission, walltime=jobs.walltime, units=said.units, profile=said.profile)
     table.hold(start=schedule.start, end=schedule.end, hosts_at=schedule.at, hosts_runs=schedule.runs)
     state = np.where(rejected, REJECTED, states_of(said, jobs, schedule, over)).astype(np.int8)
     table.hold(first=schedule.first, last=schedule.last, over=over, state=state)
     names, profiles = _csv_fields(said.ids), _csv_fields(PackedTexts.of(said.profiles))
-    table.hold_texts(names=names, profiles=profiles, outcomes=PackedTexts.of(OUTCOMES))
-    numbers, joules = {name: np.empty(len(over)) for name in _NUMBERS}, np.where(rejected, np.nan, -1.0)
+    table.hold_texts(names=names, profiles=profiles)
+    joules = np.where(rejected, np.nan, -1.0)
     if energy is not None:
         table.hold(joules=energy.joules, row_joules=joules)
-    table.hold(**{f"row_{name}": column for name, column in numbers.items()})
-    write_rows(len(over), outputs.write_rows, "write_job_rows", table)
+    numbers = table.write(len(over), outputs.write_rows)
     outputs.count_jobs(
         state,
         sums={name: getattr(table, f"{name}_sum") for name in _SUMS},
@@ -147,7 +132,7 @@ def _write_states(outputs: Outputs, size: int, jobs: Jobs, schedule: Schedule, c
     for times, change in _steps(jobs, schedule, changes):
         counts = computing + np.cumsum(change)
         computing = int(counts[-1]) if len(counts) else computing
-        write_rows(len(times), outputs.write_lines, "write_state_rows", times, counts, size)
+        write_rows(len(times), outputs.write_lines, "write_state_rows", times, size - counts, counts)
 
 
 def _steps(jobs: Jobs, schedule: Schedule, changes: Ints | None) -> Iterator[tuple[Floats, Ints]]:
