@@ -27,11 +27,6 @@ STATIC = ["fcfs", "sjf", "largest-first", "smallest-area"]
 ALL = [*STATIC, "slowdown", "wfp3"]
 
 
-def expected_run(job: Job, default: float) -> float:
-    """How long a job is expected to run, s."""
-    return job.walltime if job.walltime < math.inf else default
-
-
 class Naive(QueueDispatcher):
     """Decides from the ledger alone, from scratch each time: slow and obvious. The default walltime is infinite."""
 

@@ -40,12 +40,6 @@ def sections(folder: str) -> dict[str, str]:
     return dict(re.findall(r"<!-- measured: (\S+) -->\n(.*?)<!-- end -->", page, re.DOTALL))
 
 
-def pictures_agree(folder: str) -> bool:
-    """Return whether the page of results shows just the pictures that the folder holds."""
-    page = (EXPE / folder / "results.md").read_text(encoding="utf-8")
-    return set(re.findall(r"\]\((\S+\.svg)\)", page)) == {path.name for path in (EXPE / folder).glob("*.svg")}
-
-
 def small(name: str, out: Path, *changes: tuple[str, str], parts: list[str] | None = None) -> pd.DataFrame:
     """Run the quick version of a folder's campaign, made smaller by changes of its text; return its rows."""
     text = (EXPE / name / FILE).read_text(encoding="utf-8")

@@ -45,11 +45,6 @@ def generate(seed: int) -> Case:
     }  # fmt: skip
 
 
-def without_reservations(case: Case) -> Case:
-    """Return the case for those who refuse reservations."""
-    return {**case, "reservations": []}
-
-
 # ---------------------------------------------------------------------- what the site says
 
 

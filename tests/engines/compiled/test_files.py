@@ -1,7 +1,8 @@
 """Rows that are written in C are those that Python writes, to the last digit."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 
 from batdispatch.core.hosts.hostsets import parse_many
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.engines import blocks
+from batdispatch.engines import blocks, job_rows
 from batdispatch.engines.compiled import files
-from batdispatch.engines.job_rows import OUTCOMES, REJECTED, EndedJobs, times_of, write_rows
+from batdispatch.engines.job_rows import REJECTED, EndedJobs, JobRows, times_of, write_rows
 from batdispatch.engines.outputs import Totals
 from batdispatch.native.record import call
 from batdispatch.native.texts import PackedTexts
@@ -35,13 +36,11 @@ jobs = st.tuples(
 )
 
 
-def written(count: int, *given: object, room: int = 1 << 12) -> bytes:
-    """All rows, with little room for them."""
-    found = bytearray()
+@contextmanager
+def little_room(room: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "_ROOM", room)
-        blocks.write_rows(count, found.extend, *given)
-    return bytes(found)
+        yield
 
 
 @given(st.lists(jobs, min_size=1, max_size=20), st.integers(300, 3000))
@@ -69,13 +68,15 @@ def test_rows_of_jobs_are_those_of_the_engine_in_python(listed: list[tuple], roo
         figures = times_of(ended)
     # No time at all, over a time that is lost beside a late start: nobody minds which of several is the longest.
     assume(not np.isnan(figures.stretch[ran]).any())
-    expected, rows = write_rows(ended, figures)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(job_rows, "load", lambda: None)
+        expected, rows = write_rows(ended, figures)
     totals = Totals()
     totals.add(final, figures)
-    table = table_of(ended)
-    numbers = {name: np.empty(len(ids)) for name in files._NUMBERS}
-    table.hold(**{f"row_{name}": column for name, column in numbers.items()})
-    assert written(len(ids), "write_job_rows", table, room=room) == expected
+    table, found = table_of(ended), bytearray()
+    with little_room(room):
+        numbers = table.write(len(ids), found.extend)
+    assert found == expected
     for name, column in numbers.items():
         assert np.array_equal(column, getattr(rows, name), equal_nan=True), name
     assert {name: getattr(table, f"{name}_sum") for name in files._SUMS} == totals.sums
@@ -83,10 +84,10 @@ def test_rows_of_jobs_are_those_of_the_engine_in_python(listed: list[tuple], roo
     assert table.makespan == totals.makespan
 
 
-def table_of(ended: EndedJobs) -> files.JobRows:
+def table_of(ended: EndedJobs) -> JobRows:
     """What C needs to write these jobs, the last one first in memory."""
     count, hosts = len(ended.names), ended.hosts
-    table = files.JobRows(rejected=REJECTED)
+    table = JobRows()
     backwards: Callable[[NDArray], NDArray] = lambda column: np.ascontiguousarray(column[::-1])  # type: ignore[type-arg]  # noqa: E731
     table.hold(
         **{name: backwards(getattr(ended, name)) for name in ("submission", "walltime", "start", "end", "units")}
@@ -95,18 +96,16 @@ def table_of(ended: EndedJobs) -> files.JobRows:
     bounds = hosts.bounds()
     table.hold(hosts_at=backwards(bounds[:-1]), hosts_runs=backwards(np.diff(bounds).astype(np.int32)))
     table.hold(first=hosts.first, last=hosts.last, over=np.arange(count)[::-1].copy(), state=ended.state)
-    table.hold_texts(
-        names=PackedTexts.of(ended.names[::-1]),
-        profiles=PackedTexts.of(ended.profiles),
-        outcomes=PackedTexts.of(OUTCOMES),
-    )
+    table.hold_texts(names=PackedTexts.of(ended.names[::-1]), profiles=PackedTexts.of(ended.profiles))
     return table
 
 
 @given(st.lists(st.tuples(times, st.integers(0, 10**6)), min_size=1, max_size=40), st.integers(600, 3000))
 def test_lines_of_machine_states_are_those_of_a_format(listed: list[tuple[float, int]], room: int) -> None:
     moments, computing = np.array([time for time, _ in listed]), np.array([count for _, count in listed])
-    found = written(len(listed), "write_state_rows", moments, computing, 10**6, room=room)
+    found = bytearray()
+    with little_room(room):
+        blocks.write_rows(len(listed), found.extend, "write_state_rows", moments, 10**6 - computing, computing)
     assert found.decode() == "".join(f"{time:.9g},0,0,0,{10**6 - count},{count}\n" for time, count in listed)
 
 
@@ -128,7 +127,7 @@ def test_a_moment_is_written_with_a_point_whatever_the_locale_says() -> None:
         pytest.skip("this machine has no locale with a decimal comma")
     try:
         out, used = np.empty(1 << 10, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-        call("write_state_rows", np.array([0.25]), np.array([1]), 2, 0, 1, out, len(out), used)
+        call("write_state_rows", np.array([0.25]), np.array([1]), np.array([1]), 0, 1, out, len(out), used)
     finally:
         locale.setlocale(locale.LC_NUMERIC, before)
     assert out[: used[0]].tobytes() == b"0.25,0,0,0,1,1\n"

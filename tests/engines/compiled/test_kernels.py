@@ -234,7 +234,7 @@ def test_a_plan_whose_blocks_of_hosts_are_joined_again_and_again(data: st.DataOb
     ]
     tasks = [task._replace(id=f"j{index}") for index, task in enumerate(tasks)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulate, "room_for_plan", lambda: 2)
+        patch.setattr(simulate, "PLAN_STEPS", 2)
         patch.setattr(simulate.plan, "SPACIOUS", 1.0)
         patch.setattr(simulate.plan, "FEW_HOSTS", 1)
         patch.setattr(simulate.plan, "join_blocks", lambda *given: joins.append(given) or join(*given))
@@ -265,7 +265,7 @@ def test_long_queues_of_an_overloaded_machine(blocks: bool, seed: int, hosts: in
     from batdispatch.engines.compiled import simulate
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulate, "room_for_plan", lambda: 2)
+        patch.setattr(simulate, "PLAN_STEPS", 2)
         if blocks:
             patch.setattr(simulate.plan, "FEW_HOSTS", 1)
         same(Machine.flat(hosts), overload(seed, hosts), "conservative", {"ordering": ordering})
@@ -292,7 +292,7 @@ def test_a_plan_on_a_wide_machine_joins_its_blocks(monkeypatch: pytest.MonkeyPat
 
     joins = []
     join = simulate.plan.join_blocks
-    monkeypatch.setattr(simulate, "room_for_plan", lambda: 2)
+    monkeypatch.setattr(simulate, "PLAN_STEPS", 2)
     monkeypatch.setattr(simulate.plan, "FEW_HOSTS", 1)
     monkeypatch.setattr(simulate.plan, "join_blocks", lambda *given: joins.append(given) or join(*given))
     tasks = [Task(f"j{i}", i // 3, 1 + (i * 97) % 400, 2 + i % 7, 3 + i % 9) for i in range(150)]

@@ -105,7 +105,7 @@ def test_long_queues_of_a_plan_with_little_room_at_first(seed: int, whole: bool)
         walltime = runtime + random.choice([0, 0, 0, 1, 5, 20])
         tasks.append(Task(f"j{number}", random.randint(0, 20), units, runtime, walltime, demand, extra=apart))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("batdispatch.engines.compiled.simulate.room_for_node_plan", lambda: 2)
+        patch.setattr("batdispatch.engines.compiled.simulate.NODE_PLAN_STEPS", 2)
         compare(Machine(hosts), tasks, "conservative", {"ordering": random.choice(STATIC)})
 
 

@@ -116,7 +116,7 @@ def test_a_plan_of_blocks_of_hosts_that_sleep_with_room_for_little(data: st.Data
     tasks = busy(data.draw(st.integers(0, 10**6)), machine.size)
     options = data.draw(st.sampled_from(["sleep=idle,after=0.7", "sleep=quiet,after=3", "sleep=idle,after=3,keep=1"]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulate, "room_for_plan", lambda: 2)
+        patch.setattr(simulate, "PLAN_STEPS", 2)
         patch.setattr(simulate.plan, "FEW_HOSTS", 1)
         same(machine, tasks, f"powered[dispatcher=conservative,{options}]", "exact")
 

@@ -21,6 +21,11 @@ _MAX_DIGITS = 9
 BLOCK = 1 << 13
 
 
+def ranges(begins: NDArray[np.integer], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return so many numbers from each beginning on, one range behind the other, int64."""
+    return np.repeat(begins - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
+
+
 @dataclass(frozen=True)
 class Intervals:
     """The intervals of many host sets, in order of row and then as written.
@@ -70,6 +75,14 @@ class Intervals:
         """Return offsets, int64 [row + 1]: the intervals of row ``i`` are ``bounds[i]:bounds[i + 1]``."""
         return np.searchsorted(self.row, np.arange(self.rows + 1, dtype=self.row.dtype)).astype(np.int64)
 
+    def of_rows(self, rows: NDArray[np.int64]) -> Intervals:
+        """Return the host sets of some rows, in the order of these."""
+        bounds = self.bounds()
+        counts = bounds[rows + 1] - bounds[rows]
+        index = ranges(bounds[rows], counts)
+        row = np.repeat(np.arange(len(rows), dtype=np.int32), counts)
+        return Intervals(self.first[index], self.last[index], row, len(rows))
+
     def by_rows(self, rows: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
         """Yield ``(row, first, last)`` of the intervals of some rows, in the order of these.
 
@@ -79,16 +92,13 @@ class Intervals:
         for low in range(0, len(rows), BLOCK):
             each = rows[low : low + BLOCK]
             counts = bounds[each + 1] - bounds[each]
-            index = np.repeat(bounds[each] - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+            index = ranges(bounds[each], counts)
             columns = (np.repeat(each, counts), self.first[index], self.last[index])
             yield from zip(*(column.tolist() for column in columns), strict=True)
 
     def hosts(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return ``(host, row)`` [host slot]: every host of every set, in the order of the intervals."""
-        length = self.length
-        total = int(length.sum())
-        offset = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
-        return np.repeat(self.first, length) + offset, np.repeat(self.row, length)
+        return ranges(self.first, self.length), np.repeat(self.row, self.length)
 
     def texts(self) -> list[str]:
         """Return each set in Batsim's notation, as `parse_many` reads it."""

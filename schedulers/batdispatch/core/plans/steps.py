@@ -4,7 +4,7 @@ There are several ways to keep the free capacities; `Timeline` is written once f
 
 - `Values`: a list of values, for counts and for capacities with licences. A change makes a new value for each step that
   it covers.
-- `Masks`: the same for host masks, with the few operations of integers display_name out: each costs as much as a call.
+- `Masks`: the same for host masks, with the few operations of integers written out: each costs as much as a call.
 - `Block`: one array, for free capacities that are arrays themselves. A change of many steps is one operation in place,
   and the least capacity over many steps is one reduction. With 64 nodes of 4 resources this is several times as fast.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from batdispatch.core.hosts import hostruns
-from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.hosts.hostsets import Intervals, ranges
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.state import KINDS, REJECTS, STARTS, Ints
 from batdispatch.engines.job_rows import Details, Rows
@@ -22,7 +21,7 @@ class SharedHosts:
         self._schedule, self._counts = schedule, schedule.counts.tolist()
         lengths = schedule.last.astype(np.int64) - schedule.first + 1
         bounds = np.concatenate(([0], np.cumsum(lengths)))
-        self._hosts = _ranges(schedule.first.astype(np.int64), lengths)
+        self._hosts = ranges(schedule.first.astype(np.int64), lengths)
         #: Of each job: where its hosts begin, and how many there are; both int64 [job].
         self._at = bounds[schedule.at]
         self._size = bounds[schedule.at + schedule.runs] - self._at
@@ -38,7 +37,7 @@ class SharedHosts:
         who, kind = log // KINDS, log % KINDS
         lines = np.flatnonzero(kind != REJECTS)
         sizes = self._size[who[lines]]
-        hosts = self._hosts[_ranges(self._at[who[lines]], sizes)]
+        hosts = self._hosts[ranges(self._at[who[lines]], sizes)]
         by_host = np.argsort(hosts, kind="stable")
         line = np.repeat(lines, sizes)[by_host]
         sign = np.where(kind[line] == STARTS, 1, -1)
@@ -53,7 +52,7 @@ class SharedHosts:
     def completed(self, rows: Rows, said: JobColumns, over: Ints) -> Rows:
         """Return rows of jobs.csv with their numbers of hosts, and what the file alone would say of them."""
         runs = self._schedule.runs[over].astype(np.int64)
-        which = _ranges(self._schedule.at[over], runs)
+        which = ranges(self._schedule.at[over], runs)
         row = np.repeat(np.arange(len(over), dtype=np.int32), runs)
         hosts = Intervals(self._schedule.first[which], self._schedule.last[which], row, len(over))
 
@@ -74,9 +73,3 @@ class SharedHosts:
             own = self.counts(rank)
             if own is not None:
                 outputs.write_units(names[rank], hostruns.text_of(tuple(bounds[2 * run : 2 * (run + runs)])), own)
-
-
-def _ranges(begins: Ints, sizes: Ints) -> NDArray[np.int64]:
-    """Return so many numbers from each beginning on, one after the other."""
-    behind = np.cumsum(sizes)
-    return np.arange(int(sizes.sum())) + np.repeat(begins - behind + sizes, sizes)

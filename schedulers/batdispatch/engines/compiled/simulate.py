@@ -47,6 +47,8 @@ from batdispatch.native.record import call
 # Which dispatcher decides in `run_queue`.
 FCFS, FILLER, EASY_COUNT, EASY_HOSTS = range(4)
 
+#: Steps that a plan has room for to begin with: of whole hosts, and of nodes.
+PLAN_STEPS, NODE_PLAN_STEPS = 1024, 64
 #: Moments that a kernel simulates before it tells how far it is, and lets itself be interrupted.
 SLICE = 50_000
 
@@ -259,7 +261,7 @@ class _Planning(_Simulation):
 
     def __init__(self, jobs: Jobs, runs: Ints, dispatcher: Conservative) -> None:
         super().__init__(jobs, runs, dispatcher)
-        self._plan = plan.empty(len(jobs.units), runs, steps=room_for_plan(), kept=room_for_plan() // 2)
+        self._plan = plan.empty(len(jobs.units), runs, steps=PLAN_STEPS, kept=PLAN_STEPS // 2)
         self._slack = dispatcher.lateness.slack
 
     def go_on(self, moments: int) -> int:
@@ -285,7 +287,7 @@ class _NodePlanning(_Simulation):
         super().__init__(jobs, runs, dispatcher, demands)
         assert self.nodes is not None
         keeps = dispatcher.keeps_places(demands.machine)
-        self._plan = node_plan.empty(self.nodes, len(jobs.units), room_for_node_plan(), keeps_places=keeps)
+        self._plan = node_plan.empty(self.nodes, len(jobs.units), NODE_PLAN_STEPS, keeps_places=keeps)
         self._slack, self._order = dispatcher.lateness.slack, order_of(jobs)
 
     def go_on(self, moments: int) -> int:
@@ -300,13 +302,3 @@ class _NodePlanning(_Simulation):
             node_plan.make_room(self._plan, 4 * booked + 12)
         else:
             super().grow()
-
-
-def room_for_node_plan() -> int:
-    """Return how many steps a plan of nodes has room for, to begin with."""
-    return 64
-
-
-def room_for_plan() -> int:
-    """Return how many steps a plan has room for, to begin with."""
-    return 1024

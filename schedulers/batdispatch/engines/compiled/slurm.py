@@ -27,6 +27,8 @@ FINITE = (
     *("tick", "batch_delay", "full_interval", "interval", "phase"),
     *("clock", "resolution", "end_window", "window_linear"),
 )
+#: Records that there is room for to begin with.
+RECORDS = 256
 
 
 class Slurm(Record):
@@ -65,7 +67,7 @@ def slurm_of(
     _hold_parts(slurm, jobs, demands)
     slurm.users = len(jobs.said.users)
     slurm.hold(user=jobs.said.user, tried_of=np.zeros(slurm.users, dtype=np.int32))
-    make_room(slurm, room_for_records())
+    make_room(slurm, RECORDS)
     return slurm
 
 
@@ -93,8 +95,3 @@ def make_room(slurm: Slurm, records: int) -> None:
     slurm.most_records = records
     slurm.hold(ends=np.zeros(records), row=np.zeros(records, dtype=np.int32))
     slurm.hold(rows=np.empty(records * slurm.words, dtype=np.uint64))
-
-
-def room_for_records() -> int:
-    """Return how many records there is room for, to begin with."""
-    return 256

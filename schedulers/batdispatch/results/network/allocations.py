@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.hosts.hostsets import Intervals, ranges
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.topology import Topology
 from batdispatch.core.machine.topology.base import distinct_values
@@ -77,22 +77,12 @@ def distinct(hosts: Intervals, machine: Machine, topology: Topology) -> Allocati
         if found == len(chosen):
             chosen.append(row)
         of_row[row] = found
-    return Allocations(of_row, _rows(hosts, np.array(chosen, dtype=np.int64)))
-
-
-def _rows(hosts: Intervals, rows: Ints) -> Intervals:
-    """Return the host sets of some rows."""
-    bounds = hosts.bounds()
-    counts = bounds[rows + 1] - bounds[rows]
-    index = np.repeat(bounds[rows] - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
-    row = np.repeat(np.arange(len(rows), dtype=np.int32), counts)
-    return Intervals(hosts.first[index], hosts.last[index], row, len(rows))
+    return Allocations(of_row, hosts.of_rows(np.array(chosen, dtype=np.int64)))
 
 
 def hosts_of(sets: Intervals, rows: Ints) -> tuple[Ints, Ints]:
     """Return the hosts of some rows one behind the other, int64 [slot], and each row's bounds, int64 [row + 1]."""
-    some = _rows(sets, rows)
-    hosts, row = some.hosts()
+    hosts, row = sets.of_rows(rows).hosts()
     return hosts, np.searchsorted(row, np.arange(len(rows) + 1)).astype(np.int64)
 
 
@@ -159,8 +149,7 @@ def proximities(allocations: Allocations, topology: Topology, io_hosts: Sequence
         node = topology.router_of[np.array([host for _, nodes in asked for host in nodes], dtype=np.int64)]
         length = np.diff(bounds)[pair]
         starts = np.cumsum(length) - length
-        slot = np.arange(int(length.sum())) + np.repeat(bounds[pair] - starts, length)
-        away = topology.router_distances(np.repeat(node, length), routers[slot])
+        away = topology.router_distances(np.repeat(node, length), routers[ranges(bounds[pair], length)])
         both = np.minimum.reduceat(away, starts) + np.maximum.reduceat(away, starts)
         worst = np.maximum.reduceat(both, np.cumsum(counts) - counts)
         found |= dict(zip(asked, (worst / sizes[part]).tolist(), strict=True))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from batdispatch.core.hosts.hostsets import ranges
 from batdispatch.core.machine.topology.base import AT_ONCE, Ints, Topology, distinct_values, opposites
 
 
@@ -214,7 +215,7 @@ class Grid(Topology):
             )
             counts = behind - first
             source = np.repeat(np.arange(len(sources.key)), counts)
-            target = np.arange(len(source)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+            target = ranges(first, counts)
             ring_set = sources.key[source] // above
             ring = sources.key[source] % above * (stride * size) + targets.key[target] % stride
             for way, most in enumerate(self._most[axis]):

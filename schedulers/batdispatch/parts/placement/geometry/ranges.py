@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from batdispatch.core.hosts import hostsets
 from batdispatch.core.machine.topology.base import Ints
 
 
@@ -35,7 +36,6 @@ def ranges(room: Ints, units: int, least: int, most: int, *, wrap: bool, longer:
     starts, lengths, longest = starts[fits], (ends - starts)[fits], (bound - starts)[fits]
     if longer:
         more = longest - lengths + 1
-        offset = np.arange(int(more.sum())) - np.repeat(np.cumsum(more) - more, more)
-        starts, lengths = np.repeat(starts, more), np.repeat(lengths, more) + offset
+        starts, lengths = np.repeat(starts, more), hostsets.ranges(lengths, more)
     for index in np.lexsort((starts, lengths)).tolist():
         yield int(starts[index]), int(lengths[index])
