@@ -29,7 +29,6 @@ static double of_ended(const Factors *factors, int64_t owner, double time)
 static void note_start(Factors *factors, const State *state, int64_t job)
 {
     int64_t at = factors->running++, *running = factors->running_job;
-    factors->waiting[factors->owner[job]]--;
     factors->cores[job] = (double)(factors->nodes ? amount_of(state, factors->nodes, job, factors->axis) : state->units[job]);
     for (; at > 0 && state->start[running[at - 1]] == state->start[job] && running[at - 1] > job; at--)
         running[at] = running[at - 1];
@@ -55,7 +54,7 @@ static void note_end(Factors *factors, const State *state, int64_t job)
 static void read_log(Factors *factors, const State *state, double moment)
 {
     for (; factors->came < state->submissions && state->submission[factors->came] <= moment; factors->came++)
-        factors->waiting[factors->owner[factors->came]]++;
+        factors->came_by[factors->owner[factors->came]]++;
     for (; factors->lines < state->lines; factors->lines++) {
         int64_t job = state->log[factors->lines] / KINDS, kind = state->log[factors->lines] % KINDS;
         const double *times = kind == STARTS ? state->start : kind == ENDS ? state->end : state->submission;
@@ -66,20 +65,20 @@ static void read_log(Factors *factors, const State *state, double moment)
         else if (kind == ENDS)
             note_end(factors, state, job);
         else
-            factors->waiting[factors->owner[job]]--;
+            factors->came_by[factors->owner[job]]--;
     }
 }
 
-/* Where there are reservations, only those jobs wait that the dispatcher sees. */
-static void count_shown(Factors *factors, const State *state)
+/* Where there are reservations, only those jobs count that the dispatcher sees. */
+static void count_shown(Factors *factors)
 {
     const Openings *openings = factors->nodes ? factors->nodes->openings : NULL;
     if (!openings)
         return;
-    memset(factors->waiting, 0, (size_t)factors->owners * sizeof *factors->waiting);
+    memset(factors->came_by, 0, (size_t)factors->owners * sizeof *factors->came_by);
     for (int64_t at = 0; at < openings->waiting; at++) {
         int64_t job = openings->waiting_job[at];
-        factors->waiting[factors->owner[job]] += openings->shown[job] && isnan(state->start[job]);
+        factors->came_by[factors->owner[job]] += openings->shown[job];
     }
 }
 
@@ -99,9 +98,9 @@ static void find_used(Factors *factors, const State *state, double moment)
         else
             factors->used[owner] += more;
     }
-    count_shown(factors, state);
+    count_shown(factors);
     for (int64_t owner = 0; owner < factors->owners; owner++)
-        if (factors->waiting[owner] && isnan(factors->used[owner]))
+        if (factors->came_by[owner] && isnan(factors->used[owner]))
             factors->user[factors->users++] = (int32_t)owner, factors->used[owner] = 0.0;
 }
 

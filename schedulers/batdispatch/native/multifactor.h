@@ -43,10 +43,11 @@ typedef struct {
     int64_t came;
     int64_t lines;
     int64_t seen;
-    /* By owner: what jobs that have ended used, and the time of which this is said (nan: none has); jobs that wait. */
+    /* By owner: what jobs that have ended used, and the time of which this is said (nan: none has); and the jobs that came
+     * and were not rejected, of which those that have started need not be counted. */
     double *ended;
     double *since;
-    int64_t *waiting;
+    int64_t *came_by;
     /* Jobs that run, by their starts, ties by arrival; and by rank, the cores that each has or had. */
     int64_t running;
     int64_t *running_job;

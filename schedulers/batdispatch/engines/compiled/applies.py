@@ -70,7 +70,7 @@ def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
     # A class that is derived from one of them may decide otherwise.
     if not isinstance(dispatcher, DISPATCHERS) or type(dispatcher) not in DISPATCHERS:
         names = ", ".join(sorted(map(_name, DISPATCHERS)))
-        return f"dispatcher {type(dispatcher.innermost()).__name__} has no kernel, these have: {names}"
+        return f"dispatcher {type(dispatcher).__name__} has no kernel, these have: {names}"
     options = dispatcher.options
     placements = (FirstFit, Consecutive) if isinstance(dispatcher, SlurmBackfill) else (FirstFit,)
     if type(dispatcher.placement) not in placements:

@@ -63,7 +63,7 @@ def _factors_of(ordering: Multifactor, jobs: Jobs, machine: Machine, demands: De
     account = [accounts.setdefault(name, len(accounts)) for name, _ in owners]
     factors.owners, factors.accounts = len(owners), len(accounts)
     factors.hold(account=np.array(account, dtype=np.int32), since=np.full(len(owners), np.nan))
-    factors.hold_zeros(len(owners), "ended", "waiting", "user", "used", "factor", "present")
+    factors.hold_zeros(len(owners), "ended", "came_by", "user", "used", "factor", "present")
     # A level takes three numbers.
     factors.hold_zeros(3 * len(owners), "levels")
     factors.hold_zeros(len(accounts), "account_used", "account_users")
