@@ -1,5 +1,6 @@
 """Kernels know Slurm's multifactor priority to the last digit: their files are those of the dispatchers in Python."""
 
+import json
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.line.dispatcher import create
-from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.compiled import applies
 from batdispatch.engines.simulation import Refusal
 from batdispatch.inputs.workloads import write_workload
@@ -128,6 +129,19 @@ def test_users_are_level_whose_jobs_started_together_in_another_order(seed: int)
     left = 100 - 3 * sum(sizes)
     tasks += [Task(f"{number}", at, left, 1, 1) for number in range(7, 10)]
     same(Machine.flat(100), tasks, "fcfs", {"ordering": "multifactor[fairshare=1000000,fair_tree=true,half_life=70]"})
+
+
+@pytest.mark.parametrize(("walltime", "first"), [(50, "a"), (9, "b")])
+def test_a_job_that_a_reservation_keeps_back_makes_nobody_a_user(walltime: int, first: str) -> None:
+    # The factor of the first user is 1/4 among two users, and 1/8 among three; so 0.25 of 3200 are enough or not.
+    window = {"name": "r", "start": 30, "end": 40}
+    hosts = [Host(id=i, name=f"h{i}", properties={"queues": json.dumps({"reservations": [window]})}) for i in range(4)]
+    tasks = [Task("u", 0, 4, 5, 5), Task("b", 2, 2, 2, 2), Task("c", 1, 4, 1, walltime), Task("a", 2, 3, 2, 2)]
+    workload, options = workload_of(tasks), {"ordering": "multifactor[fairshare=1000,size=3200]"}
+    found = compiled(Machine(hosts), workload, "fcfs", options)
+    assert found == in_python(Machine(hosts), workload, "fcfs", options)
+    rows = [line.split(",") for line in found.jobs.splitlines()[1:]]
+    assert next(row[0] for row in rows if row[0] in ("a", "b")) == first
 
 
 def test_a_nice_that_is_no_number_is_left_to_python() -> None:
