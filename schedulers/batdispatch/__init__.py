@@ -7,6 +7,7 @@ plug-in need.
 """
 
 import sys
+import warnings
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -160,10 +161,10 @@ _FORMER: dict[str, tuple[str, str]] = {}
 def __getattr__(name: str) -> Any:
     # Imported when asked for: `batdispatch --help` and shell completion need none of it.
     if name in _FORMER:
-        from batdispatch.core.deprecation import DeprecatedName
-
         present, since = _FORMER[name]
-        DeprecatedName.after(since, f"{__name__}.{name}", f"{__name__}.{present}").warn()
+        major, minor, _ = since.split(".")
+        until = f"deprecated since {since} and may be gone in {major}.{int(minor) + 2}.0"
+        warnings.warn(f"{__name__}.{name} is {until}: use {__name__}.{present}", DeprecationWarning, stacklevel=2)
         return __getattr__(present)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,6 @@ import pytest
 
 import batdispatch
 import batdispatch.testing
-from batdispatch.core.deprecation import DeprecatedName
 from public_names import listed
 
 ROOT = Path(__file__).parents[2]
@@ -92,12 +91,3 @@ def test_a_former_name_works_on_and_warns_where_it_is_used(monkeypatch: pytest.M
         assert batdispatch.Job.__name__ == "Job"
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         batdispatch.Nothing  # type: ignore[attr-defined]  # noqa: B018
-
-
-def test_a_deprecation_names_its_caller() -> None:
-    def former() -> None:
-        DeprecatedName.after("0.9.0", "former()", "present()").warn()
-
-    with pytest.warns(DeprecationWarning, match=r"may be gone in 0\.11\.0: use present\(\)") as caught:
-        former()
-    assert caught[0].filename == __file__

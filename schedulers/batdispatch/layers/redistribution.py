@@ -1,4 +1,4 @@
-"""What a resize costs: the seconds in which a job is resized and its work stands still."""
+"""What resizes cost: the seconds in which a job is resized and its work stands still, and an account of them."""
 
 from __future__ import annotations
 
@@ -45,3 +45,27 @@ def transfer_profile(data: float, before: Allocation, after: Allocation) -> dict
             if overlap > 0 and source != target:
                 bytes_sent[index[source] * len(hosts) + index[target]] = data * overlap
     return {"type": "parallel", "cpu": [0.0] * len(hosts), "com": bytes_sent, "ret": 1}
+
+
+class Actions:
+    """Counts checks and resizes, and how long the resizes took."""
+
+    def __init__(self) -> None:
+        self.checks = 0
+        #: Expansions that found no nodes in time.
+        self.dropped = 0
+        #: Action -> seconds of each.
+        self.seconds: dict[str, list[float]] = {"expand": [], "shrink": []}
+
+    def did(self, kind: str, seconds: float) -> None:
+        """Count a resize that takes some seconds."""
+        self.seconds[kind].append(seconds)
+
+    def report(self) -> dict[str, Any]:
+        """Return the counts for result.json, with least, mean and largest seconds of each action."""
+        found: dict[str, Any] = {"checks": self.checks, "dropped_expansions": self.dropped}
+        for kind, times in self.seconds.items():
+            found[kind] = {"count": len(times)}
+            if times:
+                found[kind] |= {"least": min(times), "mean": sum(times) / len(times), "most": max(times)}
+        return found

@@ -18,11 +18,10 @@ from batdispatch.core.line.ledger import TICK, Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.plans.moments import milliseconds
-from batdispatch.layers.actions import Actions
 from batdispatch.layers.base import Layer, chain, rest_name, successor, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible
 from batdispatch.layers.points import Points
-from batdispatch.layers.redistribution import transfer_profile, transfer_seconds
+from batdispatch.layers.redistribution import Actions, transfer_profile, transfer_seconds
 from batdispatch.layers.reshape import (
     free_if,
     grown_to,

@@ -9,8 +9,8 @@ import ctypes
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from batdispatch.core.hosts import hostruns
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.compiled.nodes import WORD, Demands, Nodes, masks_of
 from batdispatch.engines.compiled.state import Ints, Jobs
@@ -53,8 +53,9 @@ def slurm_of(
     slurm.consecutive = isinstance(dispatcher.placement, Consecutive)
     slurm.last, slurm.pass_last, slurm.silent = -math.inf, options.phase - options.interval, math.nan
     slurm.awaited = slurm.pass_awaited = math.inf
-    hosts = _set_of(runs)
-    slurm.words = len(hosts)
+    compute = hostruns.mask_of((runs + np.array([0, 1])).ravel().tolist())
+    slurm.words = -(-compute.bit_length() // WORD)
+    hosts = masks_of([compute], slurm.words)
     slurm.hold(hosts=hosts, **{name: hosts.copy() for name in ("idle", "allowed", "given", "place")})
     # Two runs of a set are never neighbours; a run is two numbers.
     slurm.hold(runs=np.zeros(len(hosts) * WORD + 2, dtype=np.int64))
@@ -81,13 +82,6 @@ def _hold_parts(slurm: Slurm, jobs: Jobs, demands: Demands | None) -> None:
     slurm.hold(part=part, part_hosts=hosts, line=np.where(reserved, slurm.parts - 1 + reserved, part).astype(np.int32))
     slurm.hold(**{name: np.zeros(slurm.parts, dtype=np.int64) for name in ("tried_in", "reserved_in")})
     slurm.hold(failed=np.zeros(slurm.lines, dtype=np.int64))
-
-
-def _set_of(runs: Ints) -> NDArray[np.uint64]:
-    bits = np.zeros(-(-(int(runs.max(initial=0)) + 1) // WORD) * WORD, dtype=np.uint8)
-    for first, last in runs.tolist():
-        bits[first : last + 1] = 1
-    return np.packbits(bits, bitorder="little").view(np.uint64)
 
 
 def make_room(slurm: Slurm, records: int) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from batdispatch.core.line.options import Options
-from batdispatch.core.plans.means import ExponentialMean
+from batdispatch.core.machine.series import ExponentialMean
 from batdispatch.parts.sleep.base import IdleHosts, SleepRule
 
 
