@@ -61,7 +61,7 @@ def page(standings: Sequence[BoardStanding], cells: Sequence[Cell], left: Mappin
     parts += [_board(standing) for standing in standings]
     for title, log in left.items():
         parts.append(f"## {title}\n\nThis board was not run: the log `{log}` was not given (`--logs`).\n")
-    parts.append(_digests(cells, table))
+    parts.append(_runs(cells, table))
     return "\n".join(parts)
 
 
@@ -139,26 +139,16 @@ def _board(standing: BoardStanding) -> str:
     return "\n".join(lines)
 
 
-def _digests(cells: Sequence[Cell], table: str) -> str:
-    lines = ["## To make a run again", ""]
-    codes = sorted({cell.made.code for cell in cells})
-    code = ", ".join(f"`{code[:DIGITS]}`" for code in codes)
+def _runs(cells: Sequence[Cell], table: str) -> str:
+    code = ", ".join(f"`{digest[:DIGITS]}`" for digest in sorted({cell.made.code for cell in cells}))
     runs = len({str(cell.row["cell"]) for cell in cells})
-    lines += [
+    lines = [
+        "## To make a run again",
+        "",
         f"The command writes `{table}` beside this page: a row for each of the {runs:,} runs, or for each part of it",
         "that is a replicate, with its metrics, the digests of inputs and code, and the versions of what it uses.",
         "The same digests give the same files. Unless a board says otherwise, each run was [audited](audit.md).",
+        f"The digest of the package's code begins with {code}.",
         "",
-        f"Code of the package: {code}. Inputs, by the first digits of their SHA-256:",
-        "",
-        "| board | workload | replicate | platform | workload's digest |",
-        "|---|---|---|---|---|",
     ]
-    seen: dict[tuple[str, ...], dict[str, None]] = {}
-    for row, made in cells:
-        digests = (made.sha256[name][:DIGITS] for name in ("platform", "workload"))
-        seen.setdefault((str(row["part"]), str(row["workload"]), *digests), {})[str(row["replicate"])] = None
-    for (part, name, platform, workload), replicates in seen.items():
-        which = next(iter(replicates)) if len(replicates) == 1 else f"{len(replicates)} parts"
-        lines.append(f"| {part} | {name} | {which} | `{platform}` | `{workload}` |")
-    return "\n".join([*lines, ""])
+    return "\n".join(lines)
