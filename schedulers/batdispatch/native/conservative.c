@@ -15,10 +15,6 @@
 #include "running_jobs.h"
 #include "sleepers.h"
 
-/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or AT_STOP; `slack`: by how many seconds a place may
- * be too short for its job. */
-EXPORT int64_t run_conservative(State *state, Plan *plan, double slack, int64_t moments);
-
 /* Keep nothing for a job any more. */
 static void forget(Plan *plan, int64_t job)
 {
@@ -269,7 +265,9 @@ static void switch_hosts(State *state, const Plan *plan)
     let_sleep(state);
 }
 
-int64_t run_conservative(State *state, Plan *plan, double slack, int64_t moments)
+/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or AT_STOP; `slack`: by how many seconds a place may
+ * be too short for its job. */
+EXPORT int64_t run_conservative(State *state, Plan *plan, double slack, int64_t moments)
 {
     for (; moments > 0; moments--) {
         if (!state->decides && !advance_plan(state, plan, slack))

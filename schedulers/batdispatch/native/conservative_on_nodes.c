@@ -18,11 +18,6 @@ typedef struct {
     double slack;
 } Deciding;
 
-/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or AT_STOP; `slack`: by how many seconds a place may
- * be too short for its job. */
-EXPORT int64_t run_conservative_on_nodes(State *state, Nodes *nodes, NodePlan *plan, Order *order, double slack,
-                                         int64_t moments);
-
 /* Note that something is free from `start` to `end`: the waiting jobs may gain by that. */
 static void offer_steps(const Deciding *now, double start, double end)
 {
@@ -188,7 +183,10 @@ static bool decide_kept(const Deciding *now)
     return true;
 }
 
-int64_t run_conservative_on_nodes(State *state, Nodes *nodes, NodePlan *plan, Order *order, double slack, int64_t moments)
+/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or AT_STOP; `slack`: by how many seconds a place may
+ * be too short for its job. */
+EXPORT int64_t run_conservative_on_nodes(State *state, Nodes *nodes, NodePlan *plan, Order *order, double slack,
+                                         int64_t moments)
 {
     Deciding now = {state, nodes, plan, order, slack};
     for (; moments > 0; moments--) {

@@ -50,7 +50,8 @@ bool has_any(const uint64_t *set, int64_t first, int64_t last)
     return false;
 }
 
-int64_t runs_of_set(const uint64_t *set, int64_t words, Run *runs)
+/* Write the longest runs of consecutive hosts of a set, ascending, and return how many there are. */
+static int64_t runs_of_set(const uint64_t *set, int64_t words, Run *runs)
 {
     int64_t found = 0, first = next_in(set, words, 0, 0);
     while (first < words * WORD) {

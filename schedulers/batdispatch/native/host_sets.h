@@ -20,9 +20,7 @@ void enter_run(uint64_t *set, int64_t first, int64_t last);
 void enter_runs(uint64_t *set, const int32_t *first, const int32_t *last, int64_t runs);
 /* Return whether a set has any of the hosts from `first` to `last`. */
 bool has_any(const uint64_t *set, int64_t first, int64_t last);
-/* Write the longest runs of consecutive hosts of a set, ascending, and return how many there are. */
-int64_t runs_of_set(const uint64_t *set, int64_t words, Run *runs);
-/* Write these runs from `at` on, and return where they end. */
+/* Write the longest runs of consecutive hosts of a set from `at` on, ascending, and return where they end. */
 int64_t write_set(const uint64_t *set, int64_t words, int32_t *first, int32_t *last, int64_t at);
 /* Leave in a set only so many hosts, as batdispatch.parts.placement.consecutive chooses them on hosts that are alike; it
  * has as many. There is room for all of its runs in `runs`. */

@@ -65,13 +65,6 @@ typedef struct {
     double makespan;
 } JobRows;
 
-/* Write rows from `row` on and before `end`, as many as there is room for; return the row behind the last one, and in
- * `used` the bytes written. */
-EXPORT int64_t write_job_rows(JobRows *rows, int64_t row, int64_t end, char *out, int64_t room, int64_t *used);
-/* Write lines of machine_states.csv likewise: how many hosts idle and compute from `time` on. */
-EXPORT int64_t write_state_rows(const double *time, const int64_t *idle, const int64_t *computing, int64_t row,
-                                int64_t end, char *out, int64_t room, int64_t *used);
-
 static char *put_number(char *out, double number, double *read)
 {
     out = put_six_digits(out, number, read);
@@ -155,7 +148,9 @@ static int64_t most_bytes(const JobRows *rows, int64_t row)
     return FIXED + names + RUN * (int64_t)rows->hosts_runs[job];
 }
 
-int64_t write_job_rows(JobRows *rows, int64_t row, int64_t end, char *out, int64_t room, int64_t *used)
+/* Write rows from `row` on and before `end`, as many as there is room for; return the row behind the last one, and in
+ * `used` the bytes written. */
+EXPORT int64_t write_job_rows(JobRows *rows, int64_t row, int64_t end, char *out, int64_t room, int64_t *used)
 {
     char *begin = out;
     for (; row < end && out - begin + most_bytes(rows, row) <= room; row++)
@@ -164,8 +159,9 @@ int64_t write_job_rows(JobRows *rows, int64_t row, int64_t end, char *out, int64
     return row;
 }
 
-int64_t write_state_rows(const double *time, const int64_t *idle, const int64_t *computing, int64_t row, int64_t end,
-                         char *out, int64_t room, int64_t *used)
+/* Write lines of machine_states.csv likewise: how many hosts idle and compute from `time` on. */
+EXPORT int64_t write_state_rows(const double *time, const int64_t *idle, const int64_t *computing, int64_t row,
+                                int64_t end, char *out, int64_t room, int64_t *used)
 {
     char *begin = out;
     for (; row < end && out - begin + FIXED <= room; row++) {

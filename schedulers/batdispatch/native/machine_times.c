@@ -3,12 +3,6 @@
 
 #include "export.h"
 
-/* Count for each of these jobs how many hosts no later one had, in nearly linear time in the runs of hosts of all jobs.
- * `jobs` stand in order of their end; the hosts of each are `runs` runs from `at` on. `following` is 0, 1, 2, ... up to
- * `hosts`, a number above all hosts, and becomes the next host that none of these jobs had; `found` is 0. */
-EXPORT void left_last(const int64_t *jobs, int64_t count, const int64_t *at, const int32_t *runs, const int32_t *first,
-                      const int32_t *last, int64_t *following, int64_t hosts, int64_t *found);
-
 /* Return the first host from `host` on that no job had. */
 static int64_t next_host(int64_t *following, int64_t host)
 {
@@ -31,8 +25,11 @@ static int64_t take_run(int64_t *following, int64_t first, int64_t last)
     return taken;
 }
 
-void left_last(const int64_t *jobs, int64_t count, const int64_t *at, const int32_t *runs, const int32_t *first,
-               const int32_t *last, int64_t *following, int64_t hosts, int64_t *found)
+/* Count for each of these jobs how many hosts no later one had, in nearly linear time in the runs of hosts of all jobs.
+ * `jobs` stand in order of their end; the hosts of each are `runs` runs from `at` on. `following` is 0, 1, 2, ... up to
+ * `hosts`, a number above all hosts, and becomes the next host that none of these jobs had; `found` is 0. */
+EXPORT void left_last(const int64_t *jobs, int64_t count, const int64_t *at, const int32_t *runs, const int32_t *first,
+                      const int32_t *last, int64_t *following, int64_t hosts, int64_t *found)
 {
     int64_t known = 0;
     for (int64_t index = count - 1; index >= 0 && known < hosts; index--) {

@@ -6,12 +6,6 @@
 #include "running_jobs.h"
 #include "sleepers.h"
 
-/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or ASKS; `nodes`: that jobs share, or null; `order`:
- * of the queue, or null if it does not change over time and there are no nodes; `beside`: of guarded, or null;
- * `foresight`: where jobs may outlive what is expected, or null. */
-EXPORT int64_t run_queue(State *state, Nodes *nodes, Order *order, Beside *beside, int64_t rule, Foresight *foresight,
-                         int64_t moments);
-
 static void decide(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule)
 {
     if (nodes)
@@ -34,8 +28,11 @@ static void switch_hosts(State *state, int64_t rule)
     let_sleep(state);
 }
 
-int64_t run_queue(State *state, Nodes *nodes, Order *order, Beside *beside, int64_t rule, Foresight *foresight,
-                  int64_t moments)
+/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or ASKS; `nodes`: that jobs share, or null; `order`:
+ * of the queue, or null if it does not change over time and there are no nodes; `beside`: of guarded, or null;
+ * `foresight`: where jobs may outlive what is expected, or null. */
+EXPORT int64_t run_queue(State *state, Nodes *nodes, Order *order, Beside *beside, int64_t rule, Foresight *foresight,
+                         int64_t moments)
 {
     for (; moments > 0; moments--) {
         if (!state->decides && !(nodes ? advance_nodes(state, nodes) : advance(state)))

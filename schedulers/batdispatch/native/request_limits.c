@@ -4,10 +4,7 @@
 #include "export.h"
 
 EXPORT void best_limits(int64_t points, const double *left, const double *used, const double *reserved, double *rest,
-                        int64_t *best);
-
-void best_limits(int64_t points, const double *left, const double *used, const double *reserved, double *rest,
-                 int64_t *best)
+                        int64_t *best)
 {
     for (int64_t point = points - 1; point >= 0; point--) {
         best[point] = point;

@@ -57,8 +57,6 @@ typedef struct {
     double *costs;
 } Rollout;
 
-EXPORT void rollout_costs(const Rollout *rollouts);
-
 static void enter(Rollout *r, int64_t job)
 {
     int64_t at = r->queued++;
@@ -221,7 +219,7 @@ static Rollout future_of(const Rollout *all, int64_t policy, int64_t sample)
     return one;
 }
 
-void rollout_costs(const Rollout *all)
+EXPORT void rollout_costs(const Rollout *all)
 {
     for (int64_t policy = 0; policy < all->policies; policy++)
         for (int64_t sample = 0; sample < all->samples; sample++) {

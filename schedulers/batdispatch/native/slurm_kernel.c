@@ -7,10 +7,6 @@
 #include "running_jobs.h"
 #include "slurm.h"
 
-/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or ASKS; `foresight`: where jobs may outlive what is
- * expected of them, or null. */
-EXPORT int64_t run_slurm(State *state, Slurm *slurm, Order *order, Foresight *foresight, int64_t moments);
-
 /* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */
 static bool advance_slurm(State *state, Slurm *slurm)
 {
@@ -143,7 +139,9 @@ static bool has_room_for(const State *state, const Slurm *slurm, const Order *or
                          : state->runs + state->free <= state->room && state->calls + MOST_ASKED <= state->most_calls);
 }
 
-int64_t run_slurm(State *state, Slurm *slurm, Order *order, Foresight *foresight, int64_t moments)
+/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or ASKS; `foresight`: where jobs may outlive what is
+ * expected of them, or null. */
+EXPORT int64_t run_slurm(State *state, Slurm *slurm, Order *order, Foresight *foresight, int64_t moments)
 {
     for (; moments > 0; moments--) {
         if (!state->decides && !advance_slurm(state, slurm))

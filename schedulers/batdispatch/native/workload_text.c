@@ -53,13 +53,6 @@ typedef struct {
     int64_t users;
 } WorkloadText;
 
-/* Return whether all jobs are usual, and have been read. Whether ids repeat is not looked at. */
-EXPORT int64_t read_jobs(WorkloadText *workload);
-/* Copy ids that stand in a text to `packed`, with `bounds`; return whether they all differ. `table` has `places` places,
- * 2^n and more than there are ids, that are 0. */
-EXPORT int64_t pack_ids(const uint8_t *text, const int64_t *at, const int64_t *length, int64_t count, uint8_t *packed,
-                        int64_t *bounds, int32_t *table, int64_t places);
-
 typedef struct {
     const uint8_t *at;
     const uint8_t *end;
@@ -363,7 +356,8 @@ static void enter_profiles(WorkloadText *workload)
     }
 }
 
-int64_t read_jobs(WorkloadText *workload)
+/* Return whether all jobs are usual, and have been read. Whether ids repeat is not looked at. */
+EXPORT int64_t read_jobs(WorkloadText *workload)
 {
     Fields fields[2] = {{.count = 0}, {.count = 0}};
     Cursor cursor = {workload->text, workload->text + workload->bytes};
@@ -379,8 +373,10 @@ int64_t read_jobs(WorkloadText *workload)
     return take_mark(&cursor, ']') && next_mark(&cursor) == 0 && cursor.at == cursor.end;
 }
 
-int64_t pack_ids(const uint8_t *text, const int64_t *at, const int64_t *length, int64_t count, uint8_t *packed,
-                 int64_t *bounds, int32_t *table, int64_t places)
+/* Copy ids that stand in a text to `packed`, with `bounds`; return whether they all differ. `table` has `places` places,
+ * 2^n and more than there are ids, that are 0. */
+EXPORT int64_t pack_ids(const uint8_t *text, const int64_t *at, const int64_t *length, int64_t count, uint8_t *packed,
+                        int64_t *bounds, int32_t *table, int64_t places)
 {
     bounds[0] = 0;
     for (int64_t index = 0; index < count; index++) {
