@@ -8,6 +8,7 @@
 
 #include "candidates.h"
 #include "export.h"
+#include "extremes.h"
 #include "gains.h"
 #include "plan_search.h"
 #include "queue_tree.h"
@@ -254,13 +255,16 @@ static void switch_hosts(State *state, const Plan *plan)
 {
     Sleepers *s = state->sleepers;
     bool looks = looks_ahead(state);
-    for (int64_t job = looks ? next_planned(state, plan, 0) : UNKNOWN; job != UNKNOWN;
-         job = next_planned(state, plan, state->place[job] + 1)) {
-        take_out(s->idle, s->idle, s->words);
-        enter_hosts(plan, job_set(plan, job), s->idle);
-        want(state, plan->start[job], s->idle);
+    for (int64_t at = 0; looks && at < plan->planned; at++) {
+        double start = plan->planned_start[at];
+        /* Hosts are due before anything that starts as late as this, or later, wants some. */
+        if (start - s->longest > larger_of(state->now, s->due))
+            break;
+        empty(s->idle, s->words);
+        enter_hosts(plan, job_set(plan, plan->planned_job[at]), s->idle);
+        want(state, start, s->idle);
     }
-    take_out(s->free, s->free, s->words);
+    empty(s->free, s->words);
     enter_hosts(plan, plan->now_free, s->free);
     let_sleep(state);
 }
