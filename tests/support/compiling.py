@@ -19,10 +19,12 @@ from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.compiled import applies, engine
 from batdispatch.engines.compiled.exchange import exchange_of
 from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.energy_files import PowerRows
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
+from batdispatch.results.power_rows import read_power
 from simulating import Task
 
 #: Where there is a compiler, the installation has built the kernels.
@@ -166,7 +168,17 @@ def compiled(
         silent = applies.calls(chosen, machine)
         outputs = Outputs(Path(name), len(machine.hosts))
         outcome = engine.run(machine, jobs, chosen, outputs, tell=None if silent else tell, count=energy)
+        if outcome.power is not None:
+            assert _columns(outcome.power) == _columns(read_power(Path(name), changes=True))
         return _came(Path(name), outcome.messages, outcome.rejections, outcome.report, frames)
+
+
+def _columns(rows: PowerRows) -> list[list[float]]:
+    """Return what the files of power say, column by column."""
+    energy, changes = rows
+    assert changes is not None
+    times, hosts, *rest = changes
+    return [column.tolist() for column in (*energy, times, hosts.first, hosts.last, hosts.row, *rest)]
 
 
 def _came(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from batdispatch import __version__
-from batdispatch.core.errors import DeadlockError, InputError, SimulationError
+from batdispatch.core.errors import DeadlockError, SimulationError
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.line import events as e
@@ -89,14 +89,9 @@ class EmbeddedEngine:
         options = options or EngineOptions()
         power: Power | None = None
         if options.energy is not None:
-            power, timer = power_of(machine, options.energy, timer, outputs.folder)
+            power, timer = power_of(machine, options.energy, timer, outputs)
         traces = Traces(workload.path.parent)
-        try:
-            _check_profiles(workload, traces, timer)
-        except InputError:
-            if power is not None:
-                power.discard()
-            raise
+        _check_profiles(workload, traces, timer)
         #: Submission times on the engine's clock, s; infinity behind the last one.
         self._submissions = [*(round(job.submission, 6) for job in workload.jobs), math.inf]
         self._next_job = 0
@@ -139,12 +134,8 @@ class EmbeddedEngine:
                 times=times,
                 power={} if world.power is None else world.power.totals(times[0]),
             )
-            if world.power is not None:
-                world.power.finish()
         except BaseException:
             world.outputs.discard()
-            if world.power is not None:
-                world.power.discard()
             raise
 
     def _run(self, peer: Peer) -> None:

@@ -1,25 +1,59 @@
-"""consumed_energy.csv and pstate_changes.csv, as Batsim writes them."""
+"""consumed_energy.csv and pstate_changes.csv, as Batsim writes them, and what they say as columns."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.hosts import hostset
-from batdispatch.inputs.whole import Whole
+from batdispatch.core.hosts.hostsets import Intervals, parse_many
+from batdispatch.engines.outputs import Outputs
 
-ENERGY_HEADER = "time,energy,event_type,wattmin,epower\n"
-PSTATES_HEADER = "time,machine_id,new_pstate\n"
+ENERGY, CHANGES = "consumed_energy.csv", "pstate_changes.csv"
+
+
+class EnergyTable(NamedTuple):
+    """The rows of consumed_energy.csv."""
+
+    #: In s.
+    times: NDArray[np.float64]
+    #: Of all hosts since 0 s.
+    joules: NDArray[np.float64]
+    #: Whether a power state was decided or reached.
+    switches: NDArray[np.bool_]
+
+
+class Changes(NamedTuple):
+    """The rows of pstate_changes.csv: hosts are in a power state, or are set to one (`reached` is false)."""
+
+    #: In s.
+    times: NDArray[np.float64]
+    hosts: Intervals
+    #: 0 where hosts were set to a power state that they had not reached at the end.
+    pstate: NDArray[np.int64]
+    reached: NDArray[np.bool_]
+
+
+class PowerRows(NamedTuple):
+    """What both files of a run say, digit by digit."""
+
+    energy: EnergyTable
+    #: None: there is no such file.
+    changes: Changes | None
 
 
 class EnergyFiles:
-    """Both files of one simulation, under temporary names until complete."""
+    """Both files of one simulation."""
 
-    def __init__(self, folder: Path) -> None:
-        self._energy, self._pstates = Whole(folder / "consumed_energy.csv"), Whole(folder / "pstate_changes.csv")
-        self._energy.stream.write(ENERGY_HEADER.encode())
-        self._pstates.stream.write(PSTATES_HEADER.encode())
+    def __init__(self, outputs: Outputs) -> None:
+        """Begin the files; whoever finishes or discards the outputs does so with them."""
+        #: Add rows that are written out.
+        self.write_energy = outputs.begin_file(ENERGY, "time,energy,event_type,wattmin,epower\n")
+        self.write_pstates = outputs.begin_file(CHANGES, "time,machine_id,new_pstate\n")
         self._before = (0.0, 0.0)
         #: The least watts of the row before, and their text.
         self._least = (math.nan, b"")
@@ -37,33 +71,18 @@ class EnergyFiles:
         mean = b"%.6f" % ((joules - burnt) / (time - since)) if time > since else b"NA"
         if least != self._least[0]:
             self._least = least, b"%.6f" % least
-        self._energy.stream.write(b"%.6f,%.6f,%b,%b,%b\n" % (time, joules, kind.encode(), self._least[1], mean))
+        self.write_energy(b"%.6f,%.6f,%b,%b,%b\n" % (time, joules, kind.encode(), self._least[1], mean))
         self._before = time, joules
 
     def pstates(self, time: float, hosts: str, state: int) -> None:
         """Add a row of pstate_changes.csv; `hosts` in Batsim's notation."""
-        self._pstates.stream.write(b"%g,%b,%d\n" % (time, hosts.encode(), state))
+        self.write_pstates(b"%g,%b,%d\n" % (time, hosts.encode(), state))
 
-    def write_energy(self, rows: bytes | memoryview) -> None:
-        """Add rows of consumed_energy.csv that are written out."""
-        self._energy.stream.write(rows)
-
-    def write_pstates(self, rows: bytes | memoryview) -> None:
-        """Add rows of pstate_changes.csv that are written out."""
-        self._pstates.stream.write(rows)
-
-    def begin(self, pstates: Sequence[int]) -> None:
-        """Write the power states in which the hosts begin."""
-        for state in sorted(set(pstates)):
-            hosts = hostset.mask_of(host for host, at in enumerate(pstates) if at == state)
-            self.pstates(0.0, hostset.to_text(hosts), state)
-
-    def finish(self) -> None:
-        """Give the files their names."""
-        self._energy.finish()
-        self._pstates.finish()
-
-    def discard(self) -> None:
-        """Remove what was written."""
-        self._energy.discard()
-        self._pstates.discard()
+    def begin(self, pstates: Sequence[int]) -> Changes:
+        """Write the power states in which the hosts begin, and return these rows."""
+        states = sorted(set(pstates))
+        hosts = [hostset.to_text(hostset.mask_of_flags(np.equal(pstates, state))) for state in states]
+        for text, state in zip(hosts, states, strict=True):
+            self.pstates(0.0, text, state)
+        rows = len(states)
+        return Changes(np.zeros(rows), parse_many(hosts), np.array(states), np.ones(rows, dtype=np.bool_))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -179,15 +179,23 @@ class Outputs:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self._hosts = hosts
-        self._jobs = _Table(folder / "jobs.csv", JOBS_HEADER)
-        self._states = _Table(folder / "machine_states.csv", STATES_HEADER)
-        self._units: _Table | None = None
+        self._tables: list[_Table] = []
+        #: Adds rows of jobs.csv that are written out; whoever does has counted them, see `count_jobs`.
+        self.write_rows = self.begin_file("jobs.csv", JOBS_HEADER)
+        #: Adds lines of machine_states.csv that are written out.
+        self.write_lines = self.begin_file("machine_states.csv", STATES_HEADER)
+        self._write_units: Callable[[bytes | memoryview], None] | None = None
         self._totals = Totals()
         self._rows: list[Rows] = []
         #: Jobs and changes that are not written yet: the fields of one behind those of the other, since a tuple each
         #: would make Python look for garbage again and again.
         self._ended: list[Any] = []
         self._changes: list[float] = []
+
+    def begin_file(self, name: str, header: str) -> Callable[[bytes | memoryview], None]:
+        """Begin one more file that is finished with the others, and return what adds rows to it."""
+        self._tables.append(table := _Table(self.folder / name, header))
+        return table.write
 
     def ended(
         self,
@@ -213,9 +221,9 @@ class Outputs:
 
     def write_units(self, name: str, hosts: str, counts: Sequence[int]) -> None:
         """Add the row of units.csv of a job of which hosts carry several units; its name is without the workload."""
-        if self._units is None:
-            self._units = _Table(self.folder / "units.csv", UNITS_HEADER)
-        self._units.write(f"{quote(name)},{hosts},{' '.join(map(str, counts))}\n".encode())
+        if self._write_units is None:
+            self._write_units = self.begin_file("units.csv", UNITS_HEADER)
+        self._write_units(f"{quote(name)},{hosts},{' '.join(map(str, counts))}\n".encode())
 
     def rejected(
         self, *, job_id: str, profile: str, submission: float, units: int, walltime: float, metadata: str
@@ -267,20 +275,12 @@ class Outputs:
         self.write_rows(data)
         self._rows.append(rows)
 
-    def write_rows(self, rows: bytes | memoryview) -> None:
-        """Add rows of jobs.csv that are written out; whoever does has counted them, see `count_jobs`."""
-        self._jobs.write(rows)
-
     def count_jobs(
         self, state: NDArray[np.int8], *, sums: Mapping[str, float], most: Mapping[str, float], makespan: float
     ) -> None:
         """Count the jobs of a whole run, with sums over those that ran, see `Totals`."""
         self._totals.count_states(state)
         self._totals.sums, self._totals.most, self._totals.makespan = dict(sums), dict(most), makespan
-
-    def write_lines(self, lines: bytes | memoryview) -> None:
-        """Add lines of machine_states.csv that are written out."""
-        self._states.write(lines)
 
     def rows(self) -> Rows | None:
         """Return all rows of jobs.csv once it is finished, and forget them; None: it has no row."""
@@ -295,7 +295,7 @@ class Outputs:
 
     def power_states(self, time: float, hosts: tuple[int, ...]) -> None:
         """Add how many hosts sleep, switch on, switch off, idle and compute from `time` on."""
-        self._states.write(b"%.9g,%d,%d,%d,%d,%d\n" % (time, *hosts))
+        self.write_lines(b"%.9g,%d,%d,%d,%d,%d\n" % (time, *hosts))
 
     def _flush_states(self) -> None:
         if self._changes:
@@ -336,17 +336,14 @@ class Outputs:
             times=times,
             power=power,
         )
-        self._jobs.finish()
-        self._states.finish()
-        if self._units is not None:
-            self._units.finish()
+        for table in self._tables:
+            table.finish()
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of the large files, by name, in hexadecimal."""
-        return {table.name: table.digest.hexdigest() for table in (self._jobs, self._states)}
+        return {table.name: table.digest.hexdigest() for table in self._tables}
 
     def discard(self) -> None:
         """Remove everything written so far."""
-        for table in (self._jobs, self._states, self._units):
-            if table is not None:
-                table.discard()
+        for table in self._tables:
+            table.discard()

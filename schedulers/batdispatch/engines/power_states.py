@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +25,7 @@ from batdispatch.engines.energy_files import EnergyFiles
 from batdispatch.engines.flops_timer import FlopsTimer
 from batdispatch.engines.mail import Mail
 from batdispatch.engines.occupancy import Occupancy
+from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions, Record
 from batdispatch.engines.state_times import StateTimes
 from batdispatch.engines.timing import PlatformTimer
@@ -271,14 +271,6 @@ class Power:
         first, last = (-1.0, -1.0) if self.span is None else self.span
         return totals_of(last - first, (self.switches[0], self.switches[1]), idle, self.times.seconds)
 
-    def finish(self) -> None:
-        """Give the files their names."""
-        self._files.finish()
-
-    def discard(self) -> None:
-        """Remove the files."""
-        self._files.discard()
-
 
 def least_watts(states: HostStates) -> float:
     """Return the watts that all hosts burn at the least when they compute, at 0 s."""
@@ -304,7 +296,7 @@ def totals_of(joules: float, switches: tuple[int, int], idle: float, spent: Mapp
 
 
 def power_of(
-    machine: Machine, count: CountEnergy, timer: PlatformTimer | None, folder: Path
+    machine: Machine, count: CountEnergy, timer: PlatformTimer | None, outputs: Outputs
 ) -> tuple[Power, PlatformTimer]:
     """Return the power states of a machine at 0 s, and the timer of what depends on them.
 
@@ -312,7 +304,7 @@ def power_of(
         machine: the hosts.
         count: how energy is counted.
         timer: SimGrid's, which counts as Batsim does; None: activities only compute, and are timed here.
-        folder: of the files.
+        outputs: has the files.
 
     Raises:
         InputError: a host states no watts, or wrong ones.
@@ -326,4 +318,4 @@ def power_of(
         from batdispatch.engines.simgrid_meter import SimGridMeter
 
         meter = SimGridMeter(timer, len(machine.hosts))
-    return Power(machine, states, meter, timer, EnergyFiles(folder)), timer
+    return Power(machine, states, meter, timer, EnergyFiles(outputs)), timer

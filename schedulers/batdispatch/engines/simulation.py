@@ -14,6 +14,7 @@ from batdispatch.core.line.events import Event
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.session import DecisionTime
 from batdispatch.engines.choices import Clock, CountEnergy, DecisionClock, UseSimGrid
+from batdispatch.engines.energy_files import PowerRows
 from batdispatch.engines.job_rows import Rows
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
@@ -63,6 +64,8 @@ class Outcome(NamedTuple):
     users: NDArray[np.object_] | None = None
     #: SHA-256 of files that were hashed while they were written, by name, in hexadecimal.
     digests: Mapping[str, str] = {}
+    #: What consumed_energy.csv and pstate_changes.csv say; None: the files say it, if there are any.
+    power: PowerRows | None = None
 
 
 class Refusal(BatdispatchError):

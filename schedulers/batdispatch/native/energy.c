@@ -55,12 +55,14 @@ typedef struct {
     const double *switch_watts;
     const double *switch_least;
     /* By row, one for each start, end, and begin and end of a switch: what Batsim writes. `what` is s, e or p; `count`,
-     * COLUMNS each: how many hosts do what. */
+     * COLUMNS each: how many hosts do what; `row_when` and `row_total`: what is read in consumed_energy.csv. */
     int64_t rows;
     double *when;
     double *total;
     double *least;
     uint8_t *what;
+    double *row_when;
+    double *row_total;
     int64_t *count;
     /* By job: joules of its hosts while it ran. */
     double *burnt;
@@ -292,26 +294,27 @@ void count_energy(Energy *e)
     submit_by(e, INFINITY);
 }
 
-static char *put_signed(char *out, double number)
+static char *put_signed(char *out, double number, double *read)
 {
-    double read;
     if (signbit(number))
         *out++ = '-';
-    return put_six_digits(out, fabs(number), &read);
+    out = put_six_digits(out, fabs(number), read);
+    *read = copysign(*read, number);
+    return out;
 }
 
 static char *put_energy_row(const Energy *e, int64_t row, char *out)
 {
-    double time = e->when[row], joules = e->total[row];
+    double time = e->when[row], joules = e->total[row], read;
     double since = row ? e->when[row - 1] : 0.0, before = row ? e->total[row - 1] : 0.0;
-    out = put_signed(out, time);
+    out = put_signed(out, time, e->row_when + row);
     *out++ = ',';
-    out = put_signed(out, joules);
+    out = put_signed(out, joules, e->row_total + row);
     *out++ = ',';
     *out++ = (char)e->what[row];
     *out++ = ',';
-    out = put_signed(out, e->least[row]);
-    out = time > since ? put_signed(put(out, ","), (joules - before) / (time - since)) : put(out, ",NA");
+    out = put_signed(out, e->least[row], &read);
+    out = time > since ? put_signed(put(out, ","), (joules - before) / (time - since), &read) : put(out, ",NA");
     return put(out, "\n");
 }
 

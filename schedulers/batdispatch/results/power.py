@@ -14,10 +14,12 @@ from batdispatch.core.line.options import parse_named
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.series import Series
 from batdispatch.core.numerals import number_of
+from batdispatch.engines.energy_files import CHANGES, ENERGY, EnergyTable, PowerRows
 from batdispatch.inputs.series import read_series
 from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.columns import Floats, RunColumns
-from batdispatch.results.power_split import FILE, EnergyTable, read_energy, split_of
+from batdispatch.results.power_rows import read_energy, read_power
+from batdispatch.results.power_split import PowerSplit
 from batdispatch.results.schedule import read_schedule
 
 #: Share of a cap by which joules with six digits may be above it, and the joules of a short time.
@@ -27,13 +29,20 @@ _ABOVE, _PRINT = 1 + 1e-6, 2e-6
 class RunPower:
     """What the files of a run say of its energy; nothing if it counted none."""
 
-    def __init__(self, folder: Path | None, said: Mapping[str, Any], machine: Machine | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        said: Mapping[str, Any],
+        machine: Machine | None = None,
+        rows: PowerRows | None = None,
+    ) -> None:
         """Read the files.
 
         Args:
             folder: of the run; None: there is none.
             said: what result.json says of it, of which the dispatcher and its options are read.
             machine: of the run, with the watts of its power states; None: it is not at hand.
+            rows: what the files say of energy and power states; None: they are read.
 
         Raises:
             InputError: consumed_energy.csv or pstate_changes.csv is malformed.
@@ -43,12 +52,15 @@ class RunPower:
         # Batsim 5 writes schedule.json.
         names = ("schedule.csv", "schedule.json")
         sums = next((folder / name for name in names if (folder / name).is_file()), None) if folder else None
-        if folder is None or sums is None or not (folder / FILE).is_file():
+        if folder is None or sums is None or not (folder / ENERGY).is_file():
             return
         self._sums = read_schedule(sums)
-        energy = read_energy(folder / FILE)
+        energy, changes = rows or read_power(folder, changes=machine is not None)
         self._rows = _last_of_moments(energy)
-        self._split = None if machine is None else split_of(folder, machine, energy)
+        try:
+            self._split = None if machine is None or changes is None else PowerSplit(machine, changes)
+        except InputError as problem:
+            raise problem.found_in(str(folder / CHANGES)) from None
 
     def of_run(self, columns: RunColumns) -> Mapping[str, float]:
         """Return what metrics of power are made of; nothing if the run counted no energy.

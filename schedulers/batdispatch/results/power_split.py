@@ -1,49 +1,21 @@
-"""What hosts burnt while they slept and while they switched, by the power states that a run's files tell.
-
-The rows of pstate_changes.csv say which hosts were set to which power state, and when they had reached it, with six
-digits. The rows of kind ``p`` of consumed_energy.csv say the same moments in microseconds, in the same order.
-"""
+"""What hosts burnt while they slept and while they switched, by the power states that a run's files tell."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hosts.hostsets import Intervals, parse_many
+from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.energy_files import CHANGES, Changes
 
-CHANGES = "pstate_changes.csv"
-FILE = "consumed_energy.csv"
 #: Hosts of rows that are followed together.
 _PAIRS = 1 << 16
-
-
-class EnergyTable(NamedTuple):
-    """The rows of consumed_energy.csv."""
-
-    #: In s.
-    times: NDArray[np.float64]
-    #: Of all hosts since 0 s.
-    joules: NDArray[np.float64]
-    #: Whether a power state was decided or reached.
-    switches: NDArray[np.bool_]
-
-
-class Changes(NamedTuple):
-    """The rows of a run: hosts are in a power state, or are set to one (`reached` is false)."""
-
-    #: In s.
-    times: NDArray[np.float64]
-    #: In Batsim's notation.
-    hosts: list[str]
-    pstate: NDArray[np.int64]
-    reached: NDArray[np.bool_]
 
 
 class Split(NamedTuple):
@@ -96,35 +68,35 @@ class PowerSplit:
         #: Number of the state that each host was set to last, and of the one that it is in, int64 [host].
         self._target = self._state = self._numbers.start
         rows = len(changes.times)
-        self._steps, self._set = np.zeros((rows, 3)), np.zeros(rows)
-        for hosts in _blocks(parse_many(changes.hosts)):
+        self._steps = np.zeros((rows, 3))
+        for hosts in _blocks(changes.hosts):
             self._follow(*hosts.hosts())
         self._times = np.append(0.0, changes.times)
         #: What `_Numbers.level` sums up to over all hosts from each time on, and how many hosts were set then.
         begin = self._numbers.level[self._numbers.start].sum(axis=0)
         self._levels = np.cumsum([begin, *self._steps], axis=0)
-        self._set = np.append(0.0, np.where(changes.reached, 0.0, self._set))
+        self._set = np.append(0, np.where(changes.reached, 0, changes.hosts.sizes))
 
     def _follow(self, hosts: NDArray[np.int64], row: NDArray[np.int32]) -> None:
         """Take up a host and a row each, in order of the rows."""
         numbers, changes = self._numbers, self._changes
         if (hosts >= len(numbers.first)).any() or (changes.pstate[row] >= numbers.count[hosts]).any():
             raise InputError(f"expected hosts and power states of the platform in {CHANGES}")
-        # Each host by itself, its rows in order.
-        order = np.argsort(hosts, kind="stable")
+        # Each host by itself, its rows in order. Numbers of 16 bits are sorted fastest.
+        order = np.argsort(hosts.astype(np.uint16) if len(numbers.first) < 1 << 16 else hosts, kind="stable")
         hosts, row = hosts[order], row[order]
         fresh = np.append(True, hosts[1:] != hosts[:-1])[: len(hosts)]
         target = numbers.first[hosts] + changes.pstate[row]
         before = np.where(fresh, self._target[hosts], np.roll(target, 1))
         passed = np.where(numbers.down[target] >= 0, numbers.down[target], numbers.up[before])
         state = np.where(changes.reached[row] | (target == before) | (passed < 0), target, passed)
-        step = numbers.level[state] - numbers.level[np.where(fresh, self._state[hosts], np.roll(state, 1))]
+        since = np.where(fresh, self._state[hosts], np.roll(state, 1))
         last = np.roll(fresh, -1)
         self._target, self._state = self._target.copy(), self._state.copy()
         self._target[hosts[last]], self._state[hosts[last]] = target[last], state[last]
-        for column in range(3):
-            self._steps[:, column] += np.bincount(row, weights=step[:, column], minlength=len(self._steps))
-        self._set += np.bincount(row, minlength=len(self._set))
+        for column, level in enumerate(numbers.level.T):
+            step = level[state] - level[since]
+            self._steps[:, column] += np.bincount(row, weights=step, minlength=len(self._steps))
 
     def between(self, begin: float, end: float) -> Split:
         """Return what hosts did from one moment to another, in s."""
@@ -140,68 +112,3 @@ def _blocks(hosts: Intervals) -> Iterator[Intervals]:
     block = np.cumsum(hosts.length) // _PAIRS
     for part in np.split(np.arange(len(block)), np.flatnonzero(np.diff(block)) + 1):
         yield Intervals(hosts.first[part], hosts.last[part], hosts.row[part], hosts.rows)
-
-
-def split_of(folder: Path, machine: Machine, energy: EnergyTable) -> PowerSplit | None:
-    """Return which hosts slept and switched when; None: no file says it.
-
-    Args:
-        folder: of the run.
-        machine: its machine.
-        energy: what its consumed_energy.csv says.
-
-    Raises:
-        InputError: pstate_changes.csv is malformed.
-    """
-    if not (folder / CHANGES).is_file():
-        return None
-    try:
-        return PowerSplit(machine, _changes(folder, energy))
-    except InputError as problem:
-        raise problem if problem.source else problem.found_in(str(folder / CHANGES)) from None
-
-
-def read_energy(path: Path) -> EnergyTable:
-    """Read a run's consumed_energy.csv.
-
-    Raises:
-        InputError: a row is malformed.
-    """
-    expected = "expected time,energy,event_type,... in each row"
-    times, joules, kinds, *_ = _columns(path, 3, expected)
-    try:
-        numbers = np.array([times, joules], dtype=np.float64)
-    except ValueError as problem:
-        raise InputError(f"{expected}: {problem}", source=str(path)) from None
-    return EnergyTable(numbers[0], numbers[1], np.array([kind == b"p" for kind in kinds], dtype=np.bool_))
-
-
-def _columns(path: Path, least: int, expected: str) -> list[list[bytes]]:
-    """Return the columns of a file, at least so many, of which no field is in quotes."""
-    head, _, rest = path.read_bytes().partition(b"\n")
-    # Line by line takes twice as long.
-    fields, count = rest.replace(b"\n", b",").split(b",")[:-1], head.count(b",") + 1
-    if count < least or len(fields) % count:
-        raise InputError(f"{expected}, found rows of another length", source=str(path))
-    return [fields[at::count] for at in range(count)]
-
-
-def _changes(folder: Path, energy: EnergyTable) -> Changes:
-    path, expected = folder / CHANGES, "expected time,machine_id,new_pstate in each row"
-    moments, texts, targets, *_ = _columns(path, 3, expected)
-    try:
-        times, states = np.array(moments, dtype=np.float64), np.array(targets).astype(np.int64)
-        hosts = [text.decode("ascii") for text in texts]
-    except ValueError as problem:
-        raise InputError(f"{expected}: {problem}", source=str(path)) from None
-    exact = energy.times[energy.switches]
-    # Only the rows of the beginning have none there.
-    first = len(times) - len(exact)
-    if first >= 0 and not times[:first].any():
-        times[first:] = exact
-    found, coming = list[int](), dict[str, int]()
-    for text, state in zip(reversed(hosts), reversed(states.tolist()), strict=True):
-        if state >= 0:
-            coming[text] = state
-        found.append(coming.get(text, 0))
-    return Changes(times, hosts, np.array(found[::-1], dtype=np.int64), states >= 0)

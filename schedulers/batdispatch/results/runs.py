@@ -15,6 +15,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.options import written
 from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.energy_files import PowerRows
 from batdispatch.inputs.files import closest
 from batdispatch.inputs.folders import check_finished, stamp
 from batdispatch.inputs.workloads.dates import LogDates
@@ -373,6 +374,7 @@ def figures_of(
     folder: Path | None = None,
     window: Window | None = None,
     windows: Sequence[Window] = (),
+    power: PowerRows | None = None,
 ) -> Figures:
     """Compute every metric of a run when its machine and workload are at hand.
 
@@ -385,6 +387,7 @@ def figures_of(
         folder: of the run, for units.csv and lineage.csv; without it no row continues another.
         window: which jobs of the workload count; None: all.
         windows: parts that count each by itself, beside these.
+        power: what the folder's files say of energy and power states; None: they are read, if there are any.
 
     Raises:
         InputError: an allocation, units.csv or lineage.csv is malformed.
@@ -428,15 +431,15 @@ def figures_of(
         decisions=result.get("decisions"),
     )
 
-    power = RunPower(folder, result, machine)
+    energy = RunPower(folder, result, machine, power)
 
     def count(part: Window) -> dict[str, Any]:
-        counted = sample(window=part, power=power.of_window(part))
+        counted = sample(window=part, power=energy.of_window(part))
         return {**msgspec.structs.asdict(part), STILL_WAITING: counted.still_waiting, "metrics": compute(counted)}
 
     told: dict[str, Any] = {} if window is None else {WINDOW_FIELD: count(window)}
     told |= {WINDOWS_FIELD: [count(part) for part in windows]} if windows else {}
-    return Figures(compute(sample(power=power.of_run(columns))), network, told)
+    return Figures(compute(sample(power=energy.of_run(columns))), network, told)
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:

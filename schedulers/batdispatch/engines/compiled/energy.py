@@ -7,15 +7,16 @@ import math
 import numpy as np
 
 from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.hostsets import Intervals, join_columns
 from batdispatch.core.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.blocks import write_rows
 from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.compiled.simulate import Schedule
-from batdispatch.engines.compiled.sleepers import deepest_of
-from batdispatch.engines.compiled.state import Jobs
+from batdispatch.engines.compiled.sleepers import ARRIVAL, DECISION, PHASES, deepest_of
+from batdispatch.engines.compiled.state import Floats, Ints, Jobs
 from batdispatch.engines.energy import OwnMeter
-from batdispatch.engines.energy_files import EnergyFiles
+from batdispatch.engines.energy_files import Changes, EnergyFiles, EnergyTable, PowerRows
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.power_states import COMPUTE, SLEEP, least_watts, totals_of
 from batdispatch.engines.state_times import STATES
@@ -37,7 +38,10 @@ class EnergyRows:
     Attributes:
         joules: of each job's hosts while it ran, by rank.
         changed: when each host last did something else, s.
+        rows: what the files say, once they are written.
     """
+
+    rows: PowerRows
 
     def __init__(self, machine: Machine, count: CountEnergy, jobs: Jobs, schedule: Schedule) -> None:
         self._states = states = HostStates(machine)
@@ -55,7 +59,7 @@ class EnergyRows:
         self._hold_hosts(machine)
         # A row for each start and end of a job, and for two of five phases of a switch.
         rows = len(schedule.log) + 2 * self._switches[0]
-        energy.hold_zeros(rows, "when", "total", "least", "what")
+        energy.hold_zeros(rows, "when", "total", "least", "what", "row_when", "row_total")
         energy.hold_zeros(rows * _COLUMNS, "count")
         energy.hold_zeros(len(jobs.units), "burnt")
         call("count_energy", energy, result=None)
@@ -95,19 +99,46 @@ class EnergyRows:
     def write(self, outputs: Outputs) -> None:
         """Write what Batsim writes of it."""
         energy = self._energy
-        files = EnergyFiles(outputs.folder)
-        try:
-            files.begin([power.start for power in self._states.powers])
-            write_rows(energy.rows, files.write_energy, "write_energy_rows", energy)
-            write_rows(energy.rows, outputs.write_lines, "write_power_rows", energy)
+        files = EnergyFiles(outputs)
+        changes = files.begin([power.start for power in self._states.powers])
+        write_rows(energy.rows, files.write_energy, "write_energy_rows", energy)
+        write_rows(energy.rows, outputs.write_lines, "write_power_rows", energy)
+        columns = energy.arrays
+        times, joules, what = (columns[name][: energy.rows] for name in ("row_when", "row_total", "what"))
+        table = EnergyTable(times, joules, what == ord("p"))
+        if energy.events:
             kinds = [power for power, _ in self._states.kinds if power.sleeps]
-            targets = [(SLEEP, deepest_of(power), COMPUTE, power.usual) for power in kinds]
-            turns = np.array(targets, dtype=np.int64).ravel()
-            write_rows(energy.events, files.write_pstates, "write_pstate_rows", energy, turns)
-            files.finish()
-        except BaseException:
-            files.discard()
-            raise
+            targets = np.array([(SLEEP, deepest_of(power), COMPUTE, power.usual) for power in kinds], dtype=np.int64)
+            write_rows(energy.events, files.write_pstates, "write_pstate_rows", energy, targets)
+            changes = self._changes(changes, times[table.switches], targets.reshape(-1, 2)[:, 1])
+        self.rows = PowerRows(table, changes)
+
+    def _changes(self, before: Changes, times: Floats, targets: Ints) -> Changes:
+        """Return the rows of pstate_changes.csv.
+
+        Args:
+            before: those of the beginning.
+            times: of the others, s.
+            targets: power state to which each turn leads.
+        """
+        columns = self._energy.arrays
+        number, phase = np.divmod(columns["event"], PHASES)
+        reached = phase == ARRIVAL
+        pstate = np.zeros(len(columns["turn"]), dtype=np.int64)
+        pstate[number[reached]] = targets[columns["turn"][number[reached]]]
+        is_row = reached | (phase == DECISION)
+        number, reached = number[is_row], reached[is_row]
+        pieces = columns["pieces"][number]
+        behind = np.cumsum(pieces)
+        run = np.repeat(columns["at"][number] - behind + pieces, pieces) + np.arange(pieces.sum())
+        row = np.repeat(np.arange(len(number), dtype=np.int32), pieces)
+        hosts = Intervals(columns["switch_first"][run], columns["switch_last"][run], row, len(number))
+        return Changes(
+            np.concatenate([before.times, times]),
+            join_columns([before.hosts, hosts]),
+            np.concatenate([before.pstate, pstate[number]]),
+            np.concatenate([before.reached, reached]),
+        )
 
     def totals(self, idle: float) -> dict[str, float]:
         """Return what schedule.csv says of it; `idle`: seconds that hosts neither computed nor were away."""

@@ -115,6 +115,7 @@ def run(
         # What is used of each resource, the jobs say.
         users=None if demands is not None else np.array(said.users, dtype=object)[said.user[who[kinds != STARTS]]],
         digests=outputs.digests(),
+        power=None if energy is None else energy.rows,
     )
 
 

@@ -23,7 +23,7 @@ from batdispatch.native.record import Record, structure_of
 from batdispatch.parts.sleep.rules import Idle, Quiet
 
 #: Phases of a switch that are noted.
-PHASES = 5
+DECISION, _, _, ARRIVAL, _ = range(PHASES := 5)
 #: Dispatchers whose kernels know hosts that sleep.
 DISPATCHERS = (Fcfs, Filler, Easy, Conservative)
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from batdispatch.engines.energy_files import ENERGY
 from batdispatch.inputs.series import files_at
 from batdispatch.report.explore.decision_columns import MOST_OF_A_PAGE, MOST_OF_A_RUN
 from batdispatch.report.explore.streams import Whole, fold_signs, steps
 from batdispatch.results.columns import Floats
 from batdispatch.results.origins import find_series
 from batdispatch.results.power import read_joules, series_of
-from batdispatch.results.power_split import FILE
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import machine_of
 
@@ -34,7 +34,7 @@ def power_columns(run: Run, moments: Callable[[Floats], Whole], runs: int) -> It
     Raises:
         InputError: consumed_energy.csv is malformed.
     """
-    path = run.folder / FILE
+    path = run.folder / ENERGY
     if not path.is_file():
         return
     time, joules = read_joules(path)
