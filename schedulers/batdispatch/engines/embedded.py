@@ -377,16 +377,7 @@ def beginning(
 
 def as_submitted(job: Job, submission: float) -> Job:
     """Return a job of a workload as it is submitted, with its submission on the engine's clock, s."""
-    return Job(
-        id="w0!" + job.id,
-        request=job.request,
-        submission=submission,
-        walltime=round(job.walltime, 6) if job.walltime < math.inf else math.inf,
-        profile=job.profile,
-        user=job.user,
-        parent=job.parent,
-        extra=job.extra,
-    )
+    return msgspec.structs.replace(job, id="w0!" + job.id, submission=submission, walltime=round(job.walltime, 6))
 
 
 def _as_entered(entry: tuple[float, int, object, object]) -> int:

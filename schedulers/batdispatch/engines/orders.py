@@ -12,7 +12,7 @@ import msgspec
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation, IoJob
-from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.job import JobState
 from batdispatch.core.jobs.profiles import check_profile, spreads_freely
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
@@ -277,16 +277,7 @@ class Orders:
         if job.profile not in world.profiles.get(workload, {}):
             raise self._refusal(f"REGISTER_JOB: job {job.id}: workload {workload!r} has no profile {job.profile!r}")
         # The peer's object is its own, as it would be behind a socket.
-        copy = Job(
-            id=job.id,
-            request=job.request,
-            submission=job.submission,
-            walltime=round(job.walltime, 6) if job.walltime < math.inf else math.inf,
-            profile=job.profile,
-            user=job.user,
-            parent=job.parent,
-            extra=dict(job.extra),
-        )
+        copy = msgspec.structs.replace(job, walltime=round(job.walltime, 6), extra=dict(job.extra))
         world.submit(copy, tell=world.options.acknowledge_dynamic_jobs)
 
     def _set_metadata(self, decision: d.SetMetadata) -> None:

@@ -51,12 +51,7 @@ def _quick() -> Iterator[None]:
 
 
 def jobset(frame: pd.DataFrame, hosts: int) -> Any:
-    """Return the rows of a frame that ran as an evalys JobSet.
-
-    Args:
-        frame: of a run.
-        hosts: of the machine.
-    """
+    """Return the rows of a frame that ran as an evalys JobSet."""
     started = frame[frame["final_state"] != JobState.REJECTED.value].reset_index(drop=True)
     columns = started.drop(columns=["allocated_resources"])
     columns["execution_time"] = columns["finish_time"] - columns["starting_time"]

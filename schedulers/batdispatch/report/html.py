@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -44,13 +45,14 @@ class Cell(NamedTuple):
         return f"{'*' if self.mark else ''}{self.text}{f' ({self.more})' if self.more else ''}"
 
 
-def page_text(template: str, **values: Any) -> str:
-    """Return a page; the same values give the same bytes.
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table for a terminal: the cells of each column stand below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() for row in rows]
 
-    Args:
-        template: name of a file in ``templates``.
-        values: what it shows.
-    """
+
+def page_text(template: str, **values: Any) -> str:
+    """Return a page made of a file in ``templates``; the same values give the same bytes."""
     return environment().get_template(template).render(**values)
 
 

@@ -224,10 +224,6 @@ def jobs_that_lose(jobs: StartedJobs, others: StartedJobs) -> list[str]:
     """Return the full ids of the jobs that wait longer in a run than in another one, those that lose most first.
 
     Of jobs that lose the same, the one that was submitted first comes first. There are at most `MOST_OF_A_PAIR`.
-
-    Args:
-        jobs: of the run.
-        others: of the other run.
     """
     here, there = _both(jobs, others)
     # What the explorer knows is rounded too.

@@ -48,7 +48,6 @@ def write_report(
     run_dirs: Sequence[Path],
     out: Path,
     *,
-    title: str | None = None,
     explain: bool = True,
     printed: bool = True,
     workers: Executor | None = None,
@@ -61,7 +60,6 @@ def write_report(
     Args:
         run_dirs: run folders, in the order of the page.
         out: the page, or a folder that exists, which then gets an index.html.
-        title: its heading.
         explain: whether to say where a dispatcher loses, for which recorded decisions are gone through.
         printed: whether curves, charts and maps are drawn for paper and for browsers without scripts, too.
         workers: who goes through these while the pictures are drawn; None: this process does, one after the other.
@@ -72,7 +70,7 @@ def write_report(
     """
     runs = read_runs(run_dirs)
     link = link_to_figures(figures or beside(runs), out)
-    return write_page(render(runs, title=title, explain=explain, printed=printed, workers=workers, figures=link), out)
+    return write_page(render(runs, explain=explain, printed=printed, workers=workers, figures=link), out)
 
 
 def beside(runs: Sequence[Run]) -> Path:
@@ -107,7 +105,10 @@ def render(
     workers: Executor | None = None,
     figures: str = "",
 ) -> str:
-    """Return the page that compares some runs; `figures` is the address of evalys', the rest as for `write_report`."""
+    """Return the page that compares some runs; `title` is its heading, `figures` the address of evalys'.
+
+    The rest is as for `write_report`.
+    """
     runs = beside_easy(
         [replace(run, label=display_name(run.result)) if run.label == run.result.label else run for run in runs]
     )

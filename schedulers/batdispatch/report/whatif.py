@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from batdispatch.report.fidelity.grade import Grade
-from batdispatch.report.html import Cell, page_text
+from batdispatch.report.html import Cell, align_columns, page_text
 from batdispatch.report.opening import FIGURES, Figure, Opening, opening_of
 from batdispatch.report.replicates.aims import AIMS as ALL_AIMS
 from batdispatch.report.replicates.aims import Aim
@@ -258,12 +258,7 @@ def text_of(found: WhatIf, node_hour: float | None = None) -> str:
 
 
 def _aligned(head: Sequence[str], body: Sequence[tuple[str, Sequence[Cell]]]) -> list[str]:
-    lines = [
-        list(head),
-        *([name, *(cell.plain() for cell in cells)] for name, cells in body),
-    ]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return ["  ".join(cell.ljust(wide) for cell, wide in zip(line, widths, strict=True)).rstrip() for line in lines]
+    return align_columns([head, *([name, *(cell.plain() for cell in cells)] for name, cells in body)])
 
 
 def as_dict(found: WhatIf, node_hour: float | None = None) -> dict[str, Any]:

@@ -87,12 +87,7 @@ def _around(folder: Path, noted: Path) -> Iterator[Path]:
 
 
 def find_series(folder: Path, digests: Mapping[str, Any]) -> dict[str, Path | None]:
-    """Return where the files are now that options of a run name, by their names; None: such a file is not there.
-
-    Args:
-        folder: of the run.
-        digests: its `Result.input_digests`.
-    """
+    """Return where the files are now that options of a run name, by their names; None: such a file is not there."""
     found: dict[str, Path | None] = {}
     for key, digest in digests.items():
         _, option, text = key.partition(OPTION)

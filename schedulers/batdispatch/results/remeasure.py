@@ -36,15 +36,7 @@ class Difference(NamedTuple):
 def network_differences(
     folder: Path, result: Mapping[str, Any], machine: Machine, workload: Path, metrics: Sequence[str]
 ) -> Iterator[Difference]:
-    """Yield where network.csv, and the metrics of the network, do not follow from allocations and times.
-
-    Args:
-        folder: of the run.
-        result: its result.json.
-        machine: of its platform.
-        workload: the file.
-        metrics: names of those of the network.
-    """
+    """Yield where network.csv, and the metrics of the network, do not follow from allocations and times."""
     try:
         path = jobs_file(folder)
         assert path is not None

@@ -17,9 +17,6 @@ MAX_BYTES = 1 << 20
 def read_schedule(path: Path) -> dict[str, float | str]:
     """Return the sums by name; what is no number, such as the version, as text.
 
-    Args:
-        path: a schedule.csv or schedule.json.
-
     Raises:
         InputError: the file cannot be read as what its name says.
     """

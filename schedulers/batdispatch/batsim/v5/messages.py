@@ -14,7 +14,7 @@ from batdispatch.batsim.hosts import HostSets
 from batdispatch.batsim.machine import read_machine, write_hosts
 from batdispatch.batsim.numbers import on_microsecond, require_finite
 from batdispatch.batsim.shapes import Count, Fields, Name, Time
-from batdispatch.batsim.table import Dialect, Row, Table, finite, plain
+from batdispatch.batsim.table import Column, Dialect, Row, Table, finite, plain
 from batdispatch.batsim.v5.extra import read_extra
 from batdispatch.batsim.v5.host_states import write_on_off, write_pstate
 from batdispatch.batsim.v5.jobs import read_job, write_job
@@ -320,21 +320,6 @@ def _write_killed(event: e.JobsKilled, state: ExchangeState) -> dict[str, Any]:
     return {"job_ids": event.job_ids, "progresses": progresses, "profiles": profiles}
 
 
-class CallData(msgspec.Struct):
-    """Data of RequestedCallEvent."""
-
-    call_me_later_id: str = ""
-    last_periodic_call: bool = False
-
-
-def _read_call(time: float, data: CallData, reading: _Reading) -> e.Event:
-    return e.RequestedCall(time, data.call_me_later_id, data.last_periodic_call)
-
-
-def _write_call(event: e.RequestedCall, state: ExchangeState) -> dict[str, Any]:
-    return {"call_me_later_id": event.call_id, "last_periodic_call": event.last}
-
-
 class ExternalData(msgspec.Struct):
     """Data of ExternalEventOccurredEvent."""
 
@@ -472,7 +457,13 @@ _TABLE = Table(
         Row("JobSubmittedEvent", SubmittedData, _read_submitted, {e.JobSubmitted: _write_submitted}),
         Row("JobCompletedEvent", CompletedData, _read_completed, {e.JobCompleted: _write_completed}),
         Row("JobsKilledEvent", KilledData, _read_killed, {e.JobsKilled: _write_killed}),
-        Row("RequestedCallEvent", CallData, _read_call, {e.RequestedCall: _write_call}, optional=True),
+        plain(
+            "RequestedCallEvent",
+            e.RequestedCall,
+            Column("call_me_later_id", str, "call_id", default=""),
+            Column("last_periodic_call", bool, "last", default=False),
+            optional=True,
+        ),
         plain("AllStaticJobsHaveBeenSubmittedEvent", e.NoMoreStaticJobs, optional=True),
         plain("AllStaticExternalEventsHaveBeenInjectedEvent", e.NoMoreExternalEvents, optional=True),
         Row(

@@ -303,12 +303,7 @@ class PlanningDispatcher(Dispatcher):
         return as_found(job, decision, self.may_find_no_place(note)) if fits else None
 
     def plan_again(self, instance: Instance, note: Mapping[str, Any]) -> Plan | None:
-        """Return the plan of a decision that was carried out, made again without a search; None: that is impossible.
-
-        Args:
-            instance: what was decided about.
-            note: the line of solver.jsonl.
-        """
+        """Return the plan of a decision that was carried out, made again without a search; None: that is impossible."""
         return None
 
     def may_find_no_place(self, note: Mapping[str, Any]) -> bool:

@@ -41,6 +41,11 @@ class Aim:
     digits: int = 1
     extreme: bool = False
 
+    @property
+    def title(self) -> str:
+        """Its words as a heading."""
+        return f"{self.words[0].upper()}{self.words[1:]}"
+
     def apart(self, ours: Floats, theirs: Floats) -> Floats:
         """Return how far paired values are apart: logarithms of ratios, or differences."""
         if self.way == "ratio":

@@ -34,7 +34,7 @@ def along_caps(found: Answer, prefix: str) -> Picture:
         axes.set_ylabel(f"{found.aim.words}, times {found.baseline}")
         axes.grid(visible=True)
         style.legend_above(axes)
-    title = f"{found.aim.words[0].upper()}{found.aim.words[1:]} by cap"
+    title = f"{found.aim.title} by cap"
     told = f"{title}: each dispatcher under caps, times {found.baseline}, with 95 % intervals"
     return Picture(title, "Lower is better." if found.aim.better == "lower" else "", style.to_svg(figure, prefix, told))
 

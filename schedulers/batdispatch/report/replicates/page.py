@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from batdispatch.report.html import Cell, page_text
+from batdispatch.report.html import Cell, align_columns, page_text
 from batdispatch.report.replicates import caps, pictures
 from batdispatch.report.replicates.aims import BURNT, Aim
 from batdispatch.report.replicates.answers import Answer, Section, not_beside, sentences, worse
@@ -132,7 +132,7 @@ def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str,
         drawings += [caps.along_caps(answer, next(prefixes)) for answer in under_caps]
     ranked: list[dict[str, Any]] = []
     for answer in one.goals:
-        title = f"{answer.aim.words[0].upper()}{answer.aim.words[1:]}"
+        title = answer.aim.title
         if isinstance(answer.ranking, NoRanking):
             ranked.append({"title": title, "why": answer.ranking.why, "picture": None, "test": ""})
         else:
@@ -261,9 +261,10 @@ def _plain_table(one: Section) -> str:
         [name, *(cell._replace(more=cell.more.partition(";")[0]).plain() for cell in cells)]
         for name, cells in _effect_rows(one)
     ]
-    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(wide) for cell, wide in zip(line, widths, strict=True)).rstrip() for line in (head, *body)
-    ]
     base = one.answers[0].baseline if one.answers else ""
-    return "\n".join([*lines, f"Against {base}, with 95 % intervals. * can be told apart from it (Holm, 5 %)."])
+    return "\n".join(
+        [
+            *align_columns([head, *body]),
+            f"Against {base}, with 95 % intervals. * can be told apart from it (Holm, 5 %).",
+        ]
+    )

@@ -66,7 +66,7 @@ def dots(found: Answer, prefix: str) -> Picture | None:
             axes.set_xlabel(f"percentage points above {_short(found.baseline)}")
         axes.grid(visible=True, axis="x")
     better = "Left" if aim.better == "lower" else "Right"
-    title = f"{aim.words[0].upper()}{aim.words[1:]}"
+    title = aim.title
     return Picture(
         title,
         f"{better} is better. Blue: better than {found.baseline}; orange: worse; grey: cannot be told apart from it.",
@@ -98,7 +98,7 @@ def trade_off(across: Answer, up: Answer, prefix: str) -> Picture | None:
         axes.set_xlabel(f"{across.aim.words}, times {_short(across.baseline)}")
         axes.set_ylabel(f"{up.aim.words}, times {_short(across.baseline)}")
         axes.grid(visible=True)
-    title = f"{up.aim.words[0].upper()}{up.aim.words[1:]} against {across.aim.words}"
+    title = f"{up.aim.title} against {across.aim.words}"
     told = f"{title}: each dispatcher, times {across.baseline}, with 95 % intervals"
     caption = "Left and below is better. Blue: no other dispatcher is better in both."
     return Picture(title, caption, style.to_svg(figure, prefix, told))

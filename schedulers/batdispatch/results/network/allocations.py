@@ -50,13 +50,7 @@ class Allocations:
 
 
 def distinct(hosts: Intervals, machine: Machine, topology: Topology) -> Allocations:
-    """Return the different allocations among those of some rows.
-
-    Args:
-        hosts: of each row.
-        machine: of the run.
-        topology: its network.
-    """
+    """Return the different allocations among those of some rows."""
     bounds = hosts.bounds().tolist()
     both = np.stack([hosts.first, hosts.last], axis=1)
     known: dict[bytes, int] = {}

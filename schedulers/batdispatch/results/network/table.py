@@ -34,11 +34,6 @@ def write_table(use: NetworkUse | None, columns: RunColumns, path: Path) -> None
     """Write a row for each row of the jobs file, in its order; without a network, remove what an earlier run left.
 
     Numbers have six decimals, a whole number none; what has no meaning for a row is empty.
-
-    Args:
-        use: of the network, of each row.
-        columns: of the run.
-        path: of the file.
     """
     if use is None:
         path.unlink(missing_ok=True)

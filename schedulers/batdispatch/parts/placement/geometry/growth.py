@@ -84,11 +84,6 @@ def grown(asked: NetworkDemand, state: NetworkUsage, *, connected: bool) -> Iter
     as these have grown, and who asks for more finds a place only where one who asks for less does.
 
     Time: O(routers x dimensions) for each router looked at or taken.
-
-    Args:
-        asked: the job.
-        state: what others use.
-        connected: whether the routers must be connected.
     """
     grid = asked.network.topology
     assert isinstance(grid, Grid)

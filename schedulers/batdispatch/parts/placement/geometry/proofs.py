@@ -18,12 +18,7 @@ def has_range(line: HostLine, wanted: HostDemand) -> bool:
 
 
 def has_no_set(asked: NetworkDemand, *, connected: bool) -> bool:
-    """Return whether it is proven that no cells near all I/O nodes of a job can take it.
-
-    Args:
-        asked: the job.
-        connected: whether the cells must be connected.
-    """
+    """Return whether it is proven that no cells near all I/O nodes of a job can take it."""
     usable = asked.weights > 0
     if not can_hit(asked.near, usable, asked.most):
         return True
