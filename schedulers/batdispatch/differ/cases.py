@@ -16,7 +16,7 @@ class Case(NamedTuple):
 
     Attributes:
         name: in words with hyphens.
-        policy: whose definition is followed, a key of `variants.DEFINED`.
+        policy: whose definition is followed, a key of `variants.DEFINITIONS`.
         hosts: processors.
         rows: (number, submission, processors, run time, requested time), seconds, in the order of the file.
         starts: seconds, one a row; under the first reading of `variants` where the definition leaves something open.

@@ -61,7 +61,7 @@ def figures_of(
 
     Args:
         jobs: of a log.
-        policy: a key of `variants.DEFINED`.
+        policy: a key of `variants.DEFINITIONS`.
         sizes: numbers of processors.
         threshold: of the bounded slowdown, seconds.
         quantile: of the bounded slowdown, 0 to 1.

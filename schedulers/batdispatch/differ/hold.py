@@ -26,7 +26,7 @@ class Explanation(NamedTuple):
 
     Attributes:
         rules: of the simulation.
-        policy: whose definition they start from, a key of `variants.DEFINED`.
+        policy: whose definition they start from, a key of `variants.DEFINITIONS`.
         readings: how they read what the definition leaves open, where it matters to these jobs.
         mistakes: where they depart from it.
         alike: jobs that start as in the schedule before the first one that does not.
@@ -73,7 +73,7 @@ def hold(
     Args:
         jobs: in the order of the file.
         starts: microseconds, one a job; None: the job never started.
-        policy: a key of `variants.DEFINED`.
+        policy: a key of `variants.DEFINITIONS`.
         hosts: processors of the machine.
         other_sizes: further numbers of processors that may explain the schedule.
         tolerance: up to how many microseconds times count as equal.

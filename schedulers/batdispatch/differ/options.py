@@ -12,7 +12,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import Form
 from batdispatch.inputs.log_options import LogOptions
 
-#: The keys of `differ.variants.DEFINED`.
+#: The keys of `differ.variants.DEFINITIONS`.
 Policy = Literal["fcfs", "easy", "easy-sjbf", "conservative", "conservative-uncompressed", "filling", "sjf-filling"]
 
 

@@ -1,4 +1,4 @@
-"""What held a job while it waited: the records that `waiting.explain` returns.
+"""What held a job while it waited: the records that `wait_causes.explain` returns.
 
 Times and lengths are seconds of simulated time. Amounts are by the name of the resource or licence; on a machine of
 whole hosts the only resource is ``host``. Times are the dispatcher's: what ended while it was deciding ends when it

@@ -77,10 +77,10 @@ def explain(
         jobs: ids, or numbers where only one workload has them.
         holders: most jobs named for each phase.
         placement: the run's, with options in brackets, where it may find no place although there is room, see
-            `placing.placement_of`; empty: a job for which there is room has a place.
-        machine: the run's with its network, if that is known, see `placing.machine_of`.
+            `run_parts.placement_of`; empty: a job for which there is room has a place.
+        machine: the run's with its network, if that is known, see `sites.machine_of`.
         witness: the run's dispatcher, if it can say why it left a job waiting, see `witness.witness_of`.
-        predictions: makes the run's predictions again, see `placing.predictions_of`; None: it took walltimes.
+        predictions: makes the run's predictions again, see `run_parts.predictions_of`; None: it took walltimes.
 
     Raises:
         InputError: a job is not in the recording, a number is of several, or the recording is damaged.

@@ -43,6 +43,6 @@ class RequestQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def price(self) -> dict[str, float]:
-        """The options of `priced.PricedOptions` that are given."""
+        """The options of `price_options.PricedOptions` that are given."""
         given = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma, "overhead": self.overhead}
         return {name: value for name, value in given.items() if value is not None}

@@ -5,7 +5,7 @@ b_jc: bid c of job j is granted. T_jk: on how many of the m_k nodes of group k j
 node), X_jk: with how many units (u + r). C_jk are the bids of job j that hold group k: all nodes of a group are in the
 same bids.
 
-    maximise    sum_j sum_c w_jc b_jc                               (1), see `weighing.py`
+    maximise    sum_j sum_c w_jc b_jc                               (1), see `bid_weights`
     subject to  sum_c b_jc <= 1                                     (2)
                 sum_k T_jk = sum_c |N_c| b_jc                       (3) if j uses all nodes of a bid
                 Nmin_j sum_c b_jc <= sum_k T_jk <= Nmax_j sum_c b_jc    otherwise

@@ -233,7 +233,7 @@ class Program(CpSatModel):
         """Say which jobs meet on how many nodes of a group.
 
         On a node that carries a set of jobs, each of them has a unit. Within a cell, the nodes that carry one set, the
-        units can be told apart no further, and need not be: see `splitting.realise`.
+        units can be told apart no further, and need not be: see `node_plans.realise`.
         """
         group, count = self.groups[index], len(self.groups[index].nodes)
         on: dict[int, list[cp_model.IntVar]] = {job: [] for job in self._of[index]}

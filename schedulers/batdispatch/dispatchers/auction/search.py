@@ -1,7 +1,7 @@
 """IPSCHED's search for the best plan: solve over groups of nodes, split over the nodes, refine what has no split.
 
 The program over classes of nodes is a relaxation, so that its bound holds, while its solutions need a split
-(`splitting`). A group without a split is refined: the program is told which jobs may meet on the group's nodes, or is
+(`node_plans`). A group without a split is refined: the program is told which jobs may meet on the group's nodes, or is
 given each of the nodes. Then it is solved again. Where all groups are single nodes, nothing is left to refine.
 
 CP-SAT alone finds no good plans of large programs in seconds. There, linear relaxations choose the pairs of jobs and

@@ -43,7 +43,7 @@ class ClusterShape(msgspec.Struct, frozen=True, kw_only=True):
         parameters: ``topo_parameters`` as written.
         sizes: the numbers in `parameters`, part by part.
         shared: whether the two directions of a cable share its bandwidth (``sharing_policy="SHARED"``).
-        stated: by properties of a zone or flat cluster; its hosts then say where they stand, see `placing.py`.
+        stated: by properties of a zone or flat cluster; its hosts then say where they stand, see `host_places.py`.
     """
 
     cluster: str

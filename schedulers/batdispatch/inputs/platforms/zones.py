@@ -60,7 +60,7 @@ class PlatformHost(msgspec.Struct, kw_only=True):
         coordinates: computed from the topology, for instance ``0,3,1``.
         shape: position of the shape that it stands in among those of the layout; -1: in none.
         rank: position of the host among those of its cluster. Where a zone states the shape, the number of its router
-            once `placing.place_hosts` has read it, until then -1.
+            once `host_places.place_hosts` has read it, until then -1.
     """
 
     name: str

@@ -98,7 +98,7 @@ def sections(
     """Return what a tidy table of runs says: for each workload, and over all of them if there are enough.
 
     Args:
-        runs: see `table.measured`.
+        runs: as `table.metric_of` takes it.
         baseline: the dispatcher that others are compared with; None: see `chosen_baseline`.
         blocks: what replicates are called, in words.
         draws: how intervals are drawn.

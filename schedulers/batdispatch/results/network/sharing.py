@@ -36,7 +36,7 @@ def sharing(
 ) -> Sharing | None:
     """Return what each row shares with the others that run at the same time; None if that takes too long.
 
-    `links.followed` says when that is.
+    `follow_links` says when that is.
 
     For each link the number of running rows that use it is kept, and the sum of their numbers: where that leaves one
     user, the sum names it. So a start or an end costs time in proportion to the links of the row that starts or ends,
