@@ -175,6 +175,12 @@ def section(heading: str) -> Callable[[str], str]:
     return write
 
 
+def card(name: str) -> str:
+    """Return the sections of a dispatcher's page that say nothing but what its card says."""
+    headings = ("Time", "Deviations", "References")
+    return "\n\n".join(f"## {SECTIONS[heading]}\n\n{section(heading)(name)}" for heading in headings)
+
+
 def _prose(text: str, own: str) -> str:
     """Return a text of a docstring as Markdown: names of other dispatchers lead to their pages, DOIs to the papers."""
     parts = re.split(r"``?([^`]+)``?", text)
@@ -222,6 +228,7 @@ def _cell(text: str) -> str:
 
 
 _WRITERS: dict[str, Callable[[str], str]] = {
+    "card": card,
     "cases": cases,
     "commands": commands,
     "differential": differential,
