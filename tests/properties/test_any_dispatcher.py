@@ -23,7 +23,7 @@ from strategies import absences, machines, networked, workloads
 
 BASELINES = [
     *["conservative", "easy", "fcfs", "filler", "look-ahead", "slurm-backfill"],
-    *["energy-bf", "energy-bf-idle-sleeper", "energy-bf-subpart-sleeper", "greenfilling"],
+    *["energy-bf", "energy-bf-dicho", "energy-bf-idle-sleeper", "energy-bf-subpart-sleeper", "greenfilling"],
 ]
 ORDERINGS = registry.names(ordering.GROUP)
 PLACEMENTS = [*registry.names(placement.GROUP), "convex[rule=routers,fallback=3]", "connected[fallback=1]+convex+local"]

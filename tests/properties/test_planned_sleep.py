@@ -21,6 +21,12 @@ from strategies import absences, machines, workloads
 NAMES = [name for name in registry.names(dispatchers.GROUP) if dispatchers.find(name).needs_energy]
 OPTIONS = {
     "energy-bf": ["", "rjms_delay=0", "least_sleep=30", "ordering=sjf", "prediction=last-two"],
+    "energy-bf-dicho": [
+        "",
+        "tolerated_slowdown_loss_ratio=2,comparison_type=switch_on",
+        "tolerated_slowdown_loss_ratio=0.9,least_sleep=30",
+        "tolerated_slowdown_loss_ratio=1e9,ordering=sjf",
+    ],
     "energy-bf-idle-sleeper": ["", "idle_time_to_sedate=0,monitoring_period=3", "sedate_idle_on_classical_events=true"],
     "energy-bf-subpart-sleeper": [
         "",
@@ -60,7 +66,8 @@ def test_on_a_machine_that_states_no_watts_all_hosts_stay_awake(name: str, data:
 
 
 @pytest.mark.parametrize(
-    ("name", "seed", "mode"), [(NAMES[0], 4, "async"), (NAMES[1], 1, "sync"), (NAMES[2], 2, "sync")]
+    ("name", "seed", "mode"),
+    [("energy-bf", 4, "async"), ("energy-bf-idle-sleeper", 1, "sync"), ("energy-bf-subpart-sleeper", 2, "sync")],
 )
 def test_malleable_jobs_are_resized_above_hosts_that_sleep_as_planned(name: str, seed: int, mode: str) -> None:
     """A job goes on where hosts have woken up sooner than was expected."""

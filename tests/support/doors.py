@@ -57,7 +57,7 @@ class Special(NamedTuple):
 SPECIAL: dict[str, Special] = {
     "pcp20": Special({"work": "0.01"}),
     # No protocol says how long hosts switch.
-    **{f"energy-bf{kind}": Special(informed=True) for kind in ("", "-idle-sleeper", "-subpart-sleeper")},
+    **{f"energy-bf{kind}": Special(informed=True) for kind in ("", "-dicho", "-idle-sleeper", "-subpart-sleeper")},
 }
 
 

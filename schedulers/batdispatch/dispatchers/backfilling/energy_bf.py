@@ -56,8 +56,8 @@ class EnergyBf(Conservative):
     def decide(self, ledger: Ledger) -> None:
         self._void = True
         #: (mask of the hosts that the plan wakes, when, s).
-        self._wakings: list[tuple[int, float]] = []
-        self.plan.away = self.times.away()
+        self._wakings = self.first_wakings(ledger)
+        self.plan.away = self.times.away(self._wakings)
         running = len(ledger.running)
         super().decide(ledger)
         unneeded = self.unneeded(ledger)
@@ -65,6 +65,10 @@ class EnergyBf(Conservative):
         self.times.switch(unneeded, awake=False)
         if len(ledger.running) == running and not due | unneeded:
             self._call(ledger)
+
+    def first_wakings(self, ledger: Ledger) -> list[tuple[int, float]]:
+        """Return which hosts are woken whatever the jobs need, as masks, and when, in seconds."""
+        return []
 
     def _wake(self, ledger: Ledger) -> int:
         """Wake the hosts that the plan wakes and that may be woken by now; return their mask."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -12,6 +12,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.power import HostPower
 from batdispatch.dispatchers.backfilling.queue import PlanOptions
+
+#: What a host does that does not compute.
+Stage = Literal["up", "down", "asleep"]
 
 
 class SwitchOptions(PlanOptions, frozen=True, kw_only=True):
@@ -50,6 +53,8 @@ class SwitchTimes:
         self._seconds = [self._seconds_of(power) for power, _ in self.states.kinds] if self.states else []
         #: (mask of hosts; when they are expected to have switched; when they are awake or may be woken), s.
         self._due: list[tuple[int, float, float]] = []
+        #: Mask of the idle hosts that are taken for asleep, and what was noted without them.
+        self._supposed, self._known = 0, self._due
 
     def _seconds_of(self, power: HostPower) -> tuple[float, float, float]:
         sleep, options = power.deepest, self._options
@@ -79,7 +84,17 @@ class SwitchTimes:
     @property
     def sleeping(self) -> int:
         """Mask of the hosts that sleep or fall asleep."""
-        return 0 if self.states is None else self.falling | self.states.asleep & self._ledger.machine.compute
+        if self.states is None:
+            return 0
+        return self.falling | self._supposed | self.states.asleep & self._ledger.machine.compute
+
+    def suppose(self, hosts: int) -> None:
+        """Take some idle hosts, a mask, for hosts that were put to sleep just now, and no others any more."""
+        self._due = self._known if self._supposed else self._due
+        self._supposed, self._known = hosts, self._due
+        for some, (_, down, least) in self._by_kind(hosts):
+            over = self._ledger.now + down
+            self._note(some, over, over + least)
 
     def away(self, wakings: Iterable[tuple[int, float]] = ()) -> list[tuple[int, float, float]]:
         """Return masks of the hosts that are not there from one time to another, in seconds.
@@ -93,6 +108,25 @@ class SwitchTimes:
             away += [(hosts, always, moment + up) for hosts, (up, _, _) in self._by_kind(woken)]
             asleep &= ~woken
         return [*away, (asleep, always, math.inf)] if asleep else away
+
+    def stages(self, wakings: Sequence[tuple[int, float]]) -> Iterator[tuple[int, float, float, Stage]]:
+        """Yield which hosts, as masks, switch or sleep from one time to another, in seconds.
+
+        Args:
+            wakings: as in `away`.
+        """
+        now, noted = self._ledger.now, sum(hosts for hosts, _, _ in self._due)
+        for hosts, over, due in [*self._due, (self.sleeping & ~noted, now, now)]:
+            yield hosts & self.rising, now, over, "up"
+            asleep = hosts & self.sleeping
+            yield asleep, now, over, "down"
+            # Until then it is not woken.
+            yield asleep, max(over, now), due, "asleep"
+            for woken, moment in [*wakings, (asleep & ~sum(hosts for hosts, _ in wakings), math.inf)]:
+                yield asleep & woken, max(due, now), moment, "asleep"
+        for woken, moment in wakings:
+            for some, (up, _, _) in self._by_kind(woken):
+                yield some, moment, moment + up, "up"
 
     def wakeable(self, hosts: int) -> float:
         """Return from when on all of some sleeping hosts, a mask, may be woken, in seconds, now or later."""
