@@ -9,8 +9,8 @@ from batdispatch.audit.findings import Findings
 from batdispatch.audit.run import Auditor
 from batdispatch.results.origins import find_origins
 from batdispatch.results.runs import read_result
-from batdispatch.runs.checks.again import CheckInputs, Rerun, remake
-from batdispatch.runs.checks.rerun import When
+from batdispatch.runs.checks.again import Rerun, remake
+from batdispatch.runs.checks.options import CheckOptions, When
 from batdispatch.runs.checks.settings import contradictions, read_said
 from batdispatch.runs.run import InputFiles
 
@@ -20,7 +20,7 @@ def checked(folder: Path, when: When) -> Findings:
     findings = Auditor().run(folder)
     for violation in contradictions(read_said(folder)):
         findings.add(violation)
-    rerun = Rerun(folder, find_origins(folder, read_result(folder)), CheckInputs(), when)
+    rerun = Rerun(folder, find_origins(folder, read_result(folder)), CheckOptions(replay=when, limit=100))
     with tempfile.TemporaryDirectory() as scratch:
         findings.merge(remake(rerun, Path(scratch) / "again", InputFiles()))
     return findings

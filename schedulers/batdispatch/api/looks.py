@@ -16,7 +16,7 @@ from batdispatch.runs.listener import Listener
 if TYPE_CHECKING:
     from batdispatch.audit.findings import Violation
     from batdispatch.runs.checks.check import Report
-    from batdispatch.runs.checks.rerun import When
+    from batdispatch.runs.checks.options import When
 
 #: Seconds for making runs again, unless said.
 BUDGET = 600.0
@@ -108,22 +108,24 @@ def check(
     Raises:
         InputError: a folder holds no run, or a file is missing or malformed.
     """
-    from batdispatch.runs.checks.again import Budget, CheckInputs
-    from batdispatch.runs.checks.check import Sample
+    from batdispatch.runs.checks.again import Budget
     from batdispatch.runs.checks.check import check as audit
+    from batdispatch.runs.checks.options import CheckOptions
 
-    given = CheckInputs(_path(platform), _path(workload), _path(events), master_host, roles, limit)
-    seconds = BUDGET if budget is None and replay == "auto" else budget
-    return Audit(
-        audit(
-            [Path(folder) for folder in folders],
-            given=given,
-            when=replay,
-            budget=Budget(seconds),
-            sample=None if sample is None else Sample(sample, seed),
-            progress=(listener or default_listener()).progress,
-        )
+    how = CheckOptions(
+        platform=_path(platform),
+        workload=_path(workload),
+        events=_path(events),
+        master_host=master_host,
+        roles=dict(roles),
+        replay=replay,
+        sample=sample,
+        seed=seed,
+        limit=limit,
     )
+    seconds = BUDGET if budget is None and replay == "auto" else budget
+    progress = (listener or default_listener()).progress
+    return Audit(audit(list(map(Path, folders)), how, budget=Budget(seconds), progress=progress))
 
 
 def report(

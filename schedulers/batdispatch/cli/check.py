@@ -5,17 +5,16 @@ from __future__ import annotations
 import secrets
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
-from msgspec import Meta
+from msgspec.structs import asdict, replace
 
 from batdispatch.cli.groups import Command, option
 from batdispatch.cli.messages import Terminal, json_text
 from batdispatch.cli.options import options
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.settings import Form, roles_of
+from batdispatch.runs.checks.options import CheckOptions
 
 if TYPE_CHECKING:
     from batdispatch.audit.findings import Findings
@@ -23,36 +22,6 @@ if TYPE_CHECKING:
 
 #: Exit status when nothing wrong was found, and something could not be made again.
 UNDONE = 3
-
-
-class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How runs are checked.
-
-    platform: Read this platform. The default is the one that result.json names.
-    workload: Read this workload. The default is the one that result.json names.
-    master_host: Take this host for the one that carries Batsim. The default is what result.json says.
-    roles: Give a host a role (storage, compute_node), as Batsim's -r does.
-    events: Read these external events. The default is the file that result.json names.
-    replay: Make each run again, and compare: its dispatcher answers the recorded messages, or the run is simulated
-        again. auto: unless that runs a source file. always: source files, too, and without a budget if none is given.
-    budget: Make runs again for this long at most, all together, by the wall's clock. The default is 600; with --replay
-        always there is none.
-    sample: Look at N runs only, drawn at random. Tables over all runs are checked in any case.
-    seed: Draw the sample with this number. By default it is drawn anew each time, so that nobody can foresee it, and
-        printed.
-    limit: Show at most this many violations of each kind.
-    """
-
-    platform: Annotated[Path | None, Form("P.xml")] = None
-    workload: Annotated[Path | None, Form("W.json")] = None
-    master_host: Annotated[str | None, Form("NAME")] = None
-    roles: Annotated[dict[str, str], Form("HOST:ROLE", name="--role", gather=roles_of)] = {}
-    events: Annotated[Path | None, Form("FILE")] = None
-    replay: Literal["auto", "always", "never"] = "auto"
-    budget: Annotated[Annotated[float, Meta(ge=0)] | None, Form("SECONDS")] = None
-    sample: Annotated[Annotated[int, Meta(ge=1)] | None, Form("N")] = None
-    seed: Annotated[Annotated[int, Meta(ge=0)] | None, Form("N")] = None
-    limit: Annotated[int, Meta(ge=1)] = 20
 
 
 @click.command(cls=Command)
@@ -82,23 +51,19 @@ def command(how: CheckOptions, folders: tuple[Path, ...], as_json: bool) -> None
     """
     from batdispatch.api.looks import check
     from batdispatch.cli.progress import ProgressDisplay
-    from batdispatch.runs.checks.check import Sample
 
     if how.seed is not None and how.sample is None:
         raise InputError("needs --sample N", source="option --seed")
-    drawn = None
-    if how.sample is not None:
-        drawn = Sample(how.sample, secrets.randbelow(2**32) if how.seed is None else how.seed)
-    settings = msgspec.structs.asdict(how) | {"seed": 0 if drawn is None else drawn.seed}
+    how = replace(how, seed=secrets.randbelow(2**32) if how.seed is None else how.seed)
     with ProgressDisplay() as progress:
-        report = check(*folders, **settings, listener=Terminal(progress.tell)).findings
+        report = check(*folders, **asdict(how), listener=Terminal(progress.tell)).findings
     if as_json:
-        click.echo(json_text(_answer(report, drawn)))
+        click.echo(json_text(_answer(report, how)))
     else:
         for checked in (*report.runs, *report.tables):
             _tell(checked, how.limit)
-        if drawn is not None:
-            click.echo(f"{report.left_out:,} runs were not drawn (--sample {drawn.size} --seed {drawn.seed})")
+        if how.sample is not None:
+            click.echo(f"{report.left_out:,} runs were not drawn (--sample {how.sample} --seed {how.seed})")
     if any(checked.findings.total for checked in (*report.runs, *report.tables)):
         sys.exit(1)
     if how.replay != "never" and any(checked.findings.undone for checked in report.runs):
@@ -122,7 +87,7 @@ def _tell(checked: CheckResult, limit: int) -> None:
     click.echo(f"{place}: {rules}, {f'{findings.total:,} violations' if findings.total else clean}")
 
 
-def _answer(report: Report, drawn: tuple[int, int] | None) -> dict[str, Any]:
+def _answer(report: Report, how: CheckOptions) -> dict[str, Any]:
     """Return what was found as JSON has it."""
     everything = [*report.runs, *report.tables]
     return {
@@ -130,7 +95,7 @@ def _answer(report: Report, drawn: tuple[int, int] | None) -> dict[str, Any]:
         "undone": sum(bool(checked.findings.undone) for checked in report.runs),
         "runs": [{"folder": str(path), **_findings(findings)} for path, findings in report.runs],
         "tables": [{"file": str(path), **_findings(findings)} for path, findings in report.tables],
-        "sample": None if drawn is None else {"left_out": report.left_out, "seed": drawn[1]},
+        "sample": None if how.sample is None else {"left_out": report.left_out, "seed": how.seed},
     }
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from batdispatch.runs.checks.again import Budget
 from batdispatch.runs.checks.check import check as check_folders
+from batdispatch.runs.checks.options import CheckOptions
 
 # What the fixtures are; see conftest.py.
 Check = Simulate = Any
@@ -29,7 +30,7 @@ def test_what_was_done_before_the_budget_was_over_counts(simulate: Simulate) -> 
         if (what, done) == ("rerun", 1):
             now[0] = 11.0
 
-    report = check_folders(folders, budget=Budget(10.0, lambda: now[0]), progress=progress)
+    report = check_folders(folders, CheckOptions(), budget=Budget(10.0, lambda: now[0]), progress=progress)
     undone = [checked.findings.undone.get("decision", "") for checked in report.runs]
     assert undone == ["", "--budget 10 was over", "--budget 10 was over"]
     assert ["decision" in checked.findings.checked for checked in report.runs] == [True, False, False]

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +20,8 @@ from batdispatch.inputs.series import files_at
 from batdispatch.results.origins import Origins, find_series
 from batdispatch.results.run_files import RECORDING
 from batdispatch.runs.checks.lines import KIND
-from batdispatch.runs.checks.rerun import When, decide_again, why_not
+from batdispatch.runs.checks.options import CheckOptions
+from batdispatch.runs.checks.rerun import decide_again, why_not
 from batdispatch.runs.checks.settings import read_said
 from batdispatch.runs.checks.simulation import simulate_again
 from batdispatch.runs.listener import Tell
@@ -46,34 +46,12 @@ class Budget:
         return f"--budget {self.seconds:g} was over"
 
 
-@dataclass(frozen=True)
-class CheckInputs:
-    """What the inputs of runs are, if not what the runs note, and how the reader looks at them.
-
-    Attributes:
-        platform: of every run; None: the one that it notes. So are the others.
-        workload: of every run.
-        events: external events.
-        master: the host that carries Batsim.
-        roles: role of each host that Batsim was told one of, by name.
-        limit: most violations kept of a kind.
-    """
-
-    platform: Path | None = None
-    workload: Path | None = None
-    events: Path | None = None
-    master: str | None = None
-    roles: Mapping[str, str] = field(default_factory=dict)
-    limit: int = 100
-
-
 class Rerun(NamedTuple):
-    """A run to be made again: its folder, where its inputs are, what is known of them, and whether to."""
+    """A run to be made again: its folder, where its inputs are, and what people stated of that."""
 
     folder: Path
     origins: Origins
-    given: CheckInputs
-    when: When
+    how: CheckOptions
 
 
 def make_again(reruns: Sequence[Rerun], budget: Budget, progress: Callable[[int, int], None]) -> list[Findings]:
@@ -112,8 +90,8 @@ def _undone(reason: str) -> Findings:
 def _without_rerun(rerun: Rerun) -> Findings | None:
     """Return what is known without a worker; None: the run has to be made again."""
     result = read_said(rerun.folder)
-    reason = why_not(result, rerun.when, _series(rerun, result))
-    if not result and rerun.when != "never":
+    reason = why_not(result, rerun.how.replay, _series(rerun, result))
+    if not result and rerun.how.replay != "never":
         # As in a folder that Batsim wrote: there is nothing that could be false.
         return Findings(skipped={KIND: reason})
     return _undone(reason) if reason else None
@@ -139,7 +117,7 @@ def remake(rerun: Rerun, scratch: Path, files: InputFiles) -> Findings:
         scratch: an empty folder.
         files: what was read before.
     """
-    known, findings = _without_rerun(rerun), Findings(limit=rerun.given.limit)
+    known, findings = _without_rerun(rerun), Findings(limit=rerun.how.limit)
     if known is not None:
         return known
     result = read_said(rerun.folder)
@@ -166,6 +144,6 @@ def _remake(rerun: Rerun, result: dict[str, Any], findings: Findings, scratch: P
 
 
 def _machine(rerun: Rerun, path: Path, result: dict[str, Any]) -> Machine:
-    master = part(result, "platform").get("master") if rerun.given.master is None else rerun.given.master
+    master = part(result, "platform").get("master") if rerun.how.master_host is None else rerun.how.master_host
     is_batsim5 = part(result, "engine").get("name") == "batsim5"
-    return read_platform(path, master=master, roles=rerun.given.roles, batsim=5 if is_batsim5 else 4).machine
+    return read_platform(path, master=master, roles=rerun.how.roles, batsim=5 if is_batsim5 else 4).machine

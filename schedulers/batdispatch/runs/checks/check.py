@@ -20,17 +20,10 @@ from batdispatch.audit.findings import Findings
 from batdispatch.audit.run import Auditor
 from batdispatch.results.origins import Origins, find_origins
 from batdispatch.results.runs import read_result
-from batdispatch.runs.checks.again import Budget, CheckInputs, Rerun, make_again
+from batdispatch.runs.checks.again import Budget, Rerun, make_again
 from batdispatch.runs.checks.folders import Collection, collections_in
-from batdispatch.runs.checks.rerun import When
+from batdispatch.runs.checks.options import CheckOptions
 from batdispatch.runs.checks.settings import contradictions, read_said
-
-
-class Sample(NamedTuple):
-    """Which runs of a folder of many are looked at: so many, drawn by a seed."""
-
-    size: int
-    seed: int
 
 
 class CheckResult(NamedTuple):
@@ -56,68 +49,63 @@ class Report(NamedTuple):
 
 def check(
     paths: Sequence[Path],
+    how: CheckOptions,
     *,
-    given: CheckInputs | None = None,
-    when: When = "auto",
     budget: Budget,
-    sample: Sample | None = None,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Report:
     """Check folders of runs, comparisons and campaigns.
 
     Args:
         paths: the folders.
-        given: what is known of the runs' inputs.
-        when: whether runs are made again.
-        budget: for making them again.
-        sample: which runs of all; None: every one.
+        how: what people state; its budget is `budget`.
+        budget: for making runs again.
         progress: told what is being done, how much of it is done, and how much there is.
 
     Raises:
         InputError: a folder holds no run, or a file is missing or malformed.
     """
-    given = given or CheckInputs()
     collections = collections_in(paths)
     every = list(dict.fromkeys(run for collection in collections for run in collection.runs))
-    chosen = every if sample is None else _drawn(every, sample)
+    chosen = every if how.sample is None else _drawn(every, how.sample, how.seed or 0)
     runs, reruns = [], []
     #: The last one, which remembers what it has read: runs beside each other have the same inputs.
     auditors: dict[Origins, Auditor] = {}
     for number, folder in enumerate(chosen, start=1):
-        origins = _origins(folder, given)
-        auditors = {origins: auditors.get(origins) or _auditor(origins, given)}
+        origins = _origins(folder, how)
+        auditors = {origins: auditors.get(origins) or _auditor(origins, how)}
         findings = auditors[origins].run(folder)
         for violation in contradictions(read_said(folder)):
             findings.add(violation)
         runs.append(CheckResult(folder, findings))
-        reruns.append(Rerun(folder, origins, given, when))
+        reruns.append(Rerun(folder, origins, how))
         progress("audit", number, len(chosen))
     again = make_again(reruns, budget, lambda done, total: progress("rerun", done, total))
     for each, findings in zip(runs, again, strict=True):
         each.findings.merge(findings)
-    return Report(runs, _tables(collections, given.limit), len(every) - len(chosen))
+    return Report(runs, _tables(collections, how.limit), len(every) - len(chosen))
 
 
-def _drawn(runs: list[Path], sample: Sample) -> list[Path]:
+def _drawn(runs: list[Path], size: int, seed: int) -> list[Path]:
     """Return some runs, in their order."""
-    size = min(sample.size, len(runs))
-    chosen = np.random.default_rng(sample.seed).choice(len(runs), size=size, replace=False)
+    size = min(size, len(runs))
+    chosen = np.random.default_rng(seed).choice(len(runs), size=size, replace=False)
     return [runs[index] for index in sorted(chosen.tolist())]
 
 
-def _origins(folder: Path, given: CheckInputs) -> Origins:
+def _origins(folder: Path, how: CheckOptions) -> Origins:
     found = find_origins(folder, read_result(folder))
-    return Origins(given.platform or found.platform, given.workload or found.workload, given.events or found.events)
+    return Origins(how.platform or found.platform, how.workload or found.workload, how.events or found.events)
 
 
-def _auditor(origins: Origins, given: CheckInputs) -> Auditor:
+def _auditor(origins: Origins, how: CheckOptions) -> Auditor:
     return Auditor(
         platform=origins.platform,
         workload=origins.workload,
         events=origins.events,
-        master=given.master,
-        roles=given.roles or None,
-        limit=given.limit,
+        master=how.master_host,
+        roles=how.roles or None,
+        limit=how.limit,
     )
 
 

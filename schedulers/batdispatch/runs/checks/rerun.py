@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -33,13 +33,12 @@ from batdispatch.links.replay import Difference, replay, told_by
 from batdispatch.results.decisions import PLANS
 from batdispatch.results.run_files import RECORDING, find
 from batdispatch.runs.checks.lines import KIND, first_difference, lines_of, without_times
+from batdispatch.runs.checks.options import When
 
 #: Options whose values `FILE:COLUMN` are read as series, and never as somebody's class.
 SERIES = ("price", "cap", "carbon", "water")
 #: What may be a name or a value in a dispatcher's text, and such an option in it.
 _WORD, _SERIES_TEXT = re.compile(r"[^\s\[\]=,]+"), re.compile(rf"\b(?:{'|'.join(SERIES)})=[^\[\]=,]+")
-#: When a run's dispatcher decides again; ``auto``: unless that runs a source file, which may be a stranger's.
-When = Literal["auto", "always", "never"]
 
 
 def why_not(result: Mapping[str, Any], when: When, series: Mapping[str, Path | None]) -> str:
