@@ -16,6 +16,7 @@ from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.malleable import made_malleable
 from batdispatch.inputs.workloads.writer import write_workload
+from batdispatch.runs.comparison_options import By, ComparisonOptions
 from batdispatch.runs.families import members
 from batdispatch.runs.replicates import Replicates
 
@@ -36,6 +37,10 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, *words: str) -> Result:
     given = ["--platform", str(folder / "flat.xml"), "--out", str(folder / "out"), "--jobs", "1", *words]
     return CliRunner().invoke(cli, ["compare", str(folder / "w.json"), *given], standalone_mode=False)
+
+
+def replicates(by: By, count: int) -> Replicates:
+    return Replicates(ComparisonOptions(dispatchers="", replicates=count, replicate_by=by))
 
 
 def test_one_command_compares_the_families_on_slices(folder: Path) -> None:
@@ -174,6 +179,6 @@ def test_all_families_take_part_where_the_workload_has_something_for_each(folder
 
 
 def test_resamples_and_seeds_differ_and_slices_shrink_to_what_there_is() -> None:
-    assert Replicates("sessions", 2).names == ["resample 0", "resample 1"]
-    assert Replicates("seeds", 3).seeds(5) == [5, 6, 7]
-    assert Replicates("slices", 3).seeds(5) == [5, 5, 5]
+    assert replicates("sessions", 2).names == ["resample 0", "resample 1"]
+    assert replicates("seeds", 3).seeds(5) == [5, 6, 7]
+    assert replicates("slices", 3).seeds(5) == [5, 5, 5]

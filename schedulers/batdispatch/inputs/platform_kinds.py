@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
+from msgspec.structs import asdict
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import Form, roles_of
@@ -111,7 +112,7 @@ class Flat(Kind, frozen=True, kw_only=True):
         """Return the file."""
         from batdispatch.inputs.platforms.generate import flat
 
-        return flat(self.hosts, capacity=self.capacity, links=links.links)
+        return flat(**asdict(self), links=links.links)
 
 
 class Torus(Kind, frozen=True, kw_only=True):
@@ -135,15 +136,7 @@ class Torus(Kind, frozen=True, kw_only=True):
         """Return the file."""
         from batdispatch.inputs.platforms.generate import torus
 
-        return torus(
-            self.dims,
-            hosts_per_router=self.hosts_per_router,
-            io=self.io,
-            capacity=self.capacity,
-            links=links.links,
-            router_links=self.router_links,
-            widths=links.widths,
-        )
+        return torus(**asdict(self), links=links.links, widths=links.widths)
 
 
 class Mesh(Kind, frozen=True, kw_only=True):
@@ -162,14 +155,7 @@ class Mesh(Kind, frozen=True, kw_only=True):
         """Return the file."""
         from batdispatch.inputs.platforms.generate import mesh
 
-        return mesh(
-            self.dims,
-            hosts_per_router=self.hosts_per_router,
-            io=self.io,
-            capacity=self.capacity,
-            links=links.links,
-            widths=links.widths,
-        )
+        return mesh(**asdict(self), links=links.links, widths=links.widths)
 
 
 class Fattree(Kind, frozen=True, kw_only=True):
@@ -189,7 +175,7 @@ class Fattree(Kind, frozen=True, kw_only=True):
         """Return the file."""
         from batdispatch.inputs.platforms.generate import fat_tree
 
-        return fat_tree(self.down, self.up, self.cables, capacity=self.capacity, links=links.links)
+        return fat_tree(**asdict(self), links=links.links)
 
 
 class Dragonfly(Kind, frozen=True, kw_only=True):
@@ -211,7 +197,7 @@ class Dragonfly(Kind, frozen=True, kw_only=True):
         """Return the file."""
         from batdispatch.inputs.platforms.generate import dragonfly
 
-        return dragonfly(self.groups, self.chassis, self.routers, self.nodes, capacity=self.capacity, links=links.links)
+        return dragonfly(**asdict(self), links=links.links)
 
 
 #: The kinds that are of no one machine.

@@ -43,6 +43,8 @@ from batdispatch.links.recorder import Recorder
 from batdispatch.links.serve import serve
 from batdispatch.links.watched_process import WatchedProcess
 from batdispatch.runs.embedded import outcome_of, session_of
+from batdispatch.runs.listener import Progress
+from batdispatch.runs.spec import RunSpec
 
 #: Seconds that Batsim may take for its output files after the last reply.
 ENDING = 120.0
@@ -63,16 +65,7 @@ _SIMGRID: dict[int, str] = {4: "3.32", 5: "4.1"}
 
 
 def run_in_batsim(
-    major: Literal[4, 5],
-    task: Task,
-    out: Path,
-    *,
-    events_file: str | None,
-    program: str | None,
-    shell: str | None,
-    option: str,
-    progress: Callable[[int, int], None] | None,
-    notice: Callable[[str], None],
+    spec: RunSpec, task: Task, out: Path, progress: Progress | None, notice: Callable[[str], None]
 ) -> Outcome:
     """Simulate a workload in a real Batsim, which is started here, and put its outputs into the folder `out`.
 
@@ -80,15 +73,11 @@ def run_in_batsim(
     that Batsim says it has.
 
     Args:
-        major: Batsim's version.
+        spec: which Batsim, its further options, and the file of external events, in Batsim 4's form.
         task: what to simulate, with a platform that was read for this version of Batsim; the workload is converted if
             need be.
         out: an existing folder.
-        events_file: the file that external events were read from, in Batsim 4's form.
-        program: Batsim's; None: what is found on PATH.
-        shell: of Nix, as ``FLAKE#SHELL``, in which Batsim runs; None: no shell.
-        option: further options of Batsim's, as on its command line.
-        progress: called with (jobs ended so far, jobs in all).
+        progress: hears of the jobs that ended.
         notice: called with a sentence for each known fault of this Batsim that touches jobs of the workload.
 
     Raises:
@@ -97,7 +86,8 @@ def run_in_batsim(
         SimulationError: Batsim crashed, hung, or wrote no outputs.
     """
     session, platform, workload = session_of(task), task.platform, task.workload.workload()
-    batsim = find_batsim(major, program, shell)
+    major: Literal[4, 5] = 5 if spec.engine == "batsim5" else 4
+    batsim = find_batsim(major, spec.batsim, spec.nix)
     if platform.master is None:
         raise InputError(
             "has no host that carries Batsim itself: say which with --master-host", source=str(platform.path)
@@ -108,8 +98,8 @@ def run_in_batsim(
     wire = protocol(str(major))
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=out, prefix=".batsim-")))
-        inputs = _arguments(major, task, workload, scratch, events_file)
-        inputs += [word for word in shlex.split(option) if word not in _ENERGY or not _ENERGY & set(inputs)]
+        inputs = _arguments(major, task, workload, scratch, spec.external_events)
+        inputs += [word for word in shlex.split(spec.batsim_option) if word not in _ENERGY or not _ENERGY & set(inputs)]
         prefix = f"{scratch.resolve()}/out" if major == 4 else f"{scratch.resolve()}/"
         process = stack.enter_context(WatchedProcess([*batsim.command, *inputs, "-q", "-e", prefix], "Batsim"))
         recorder = stack.enter_context(Recorder(out / "decisions.jsonl", wire)) if task.record else None
@@ -182,7 +172,7 @@ def _generic(event: e.Event) -> bytes:
 class _Followed:
     """Passes messages to a session, counts jobs that ended, and keeps what Batsim does not write down."""
 
-    def __init__(self, session: Session, jobs: int, progress: Callable[[int, int], None] | None) -> None:
+    def __init__(self, session: Session, jobs: int, progress: Progress | None) -> None:
         self._session = session
         self._jobs = jobs
         self._progress = progress

@@ -16,6 +16,7 @@ from batdispatch.report.fidelity.page import alone, render
 from batdispatch.report.fidelity.waits import Waits, apart
 from batdispatch.report.fidelity.words import LOG
 from batdispatch.report.workload.traits import Traits
+from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.starvation import FolderJobs
 from batdispatch.runs.compare import compare, entrants_of
 from batdispatch.runs.inputs import Inputs
@@ -66,12 +67,9 @@ def waits_of(imported: ImportResult, platform: Path, folders: Sequence[Path]) ->
     starts = {LOG: traits.start}
     runtimes = {LOG: traits.runtime}
     for folder in folders:
-        columns = FolderJobs(folder).logical
-        at = [rows[name] for name in columns.job_id.tolist()]
-        start, runtime = (np.full(len(rows), np.nan) for _ in range(2))
         # A job that was queued again waits until its last start, as it does in accounts.
-        start[at], runtime[at] = columns.submission_time + columns.waiting_time, columns.execution_time
-        starts[folder.name], runtimes[folder.name] = start, runtime
+        wait, runtimes[folder.name] = waits_in(FolderJobs(folder).logical, rows)
+        starts[folder.name] = traits.submission + wait
     known = ~np.isnan(np.array(list(starts.values()))).any(axis=0)
     if np.isnan(traits.start).all() or not known.any():
         raise InputError(
@@ -81,6 +79,19 @@ def waits_of(imported: ImportResult, platform: Path, folders: Sequence[Path]) ->
         name: Waits(traits.submission[known], start[known], runtimes[name][known], traits.size[known], int(capacity))
         for name, start in starts.items()
     }
+
+
+def waits_in(columns: RunColumns, rows: Mapping[str, int]) -> tuple[Floats, Floats]:
+    """Return wait and run time of each job of the workload in a run, s, float64 [job]; nan: it did not run.
+
+    Args:
+        columns: logical jobs: one that was preempted and queued again counts once, see `results.lineage.logical`.
+        rows: by id, where a job stands in the workload.
+    """
+    at = [rows[name] for name in columns.job_id.tolist()]
+    wait, runtime = (np.full(len(rows), np.nan) for _ in range(2))
+    wait[at], runtime[at] = columns.waiting_time, columns.execution_time
+    return wait, runtime
 
 
 def write_fidelity(waits: Mapping[str, Waits], imported: ImportResult, folder: Path) -> Path:

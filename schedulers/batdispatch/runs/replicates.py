@@ -19,7 +19,7 @@ from batdispatch.report.replicates.table import COLUMNS
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import STILL_WAITING, read_result
 from batdispatch.results.starvation import starved_columns
-from batdispatch.runs.comparison_options import WEEKS, By, ComparisonOptions
+from batdispatch.runs.comparison_options import By, ComparisonOptions
 
 #: Folder of the runs, in that of the comparison.
 RUNS = "runs"
@@ -42,17 +42,11 @@ class Replicates:
     """How replicates are made.
 
     Attributes:
-        by: parts of the workload, its users drawn anew, or seeds of the dispatchers on the whole workload.
-        count: how many.
-        jobs: of a slice; None: `JOBS`, or fewer if the workload has too few.
-        weeks: of a resample.
+        options: how people want them.
         plan: where windows lie; None: these are no windows.
     """
 
-    by: By
-    count: int
-    jobs: int | None = None
-    weeks: int = WEEKS
+    options: ComparisonOptions
     plan: WindowPlan | None = None
 
     @classmethod
@@ -62,19 +56,28 @@ class Replicates:
         Raises:
             InputError: the workload is too short for a window.
         """
-        count, plan = options.replicates or 1, None
-        if BLOCKS[options.replicate_by] == "windows":
-            plan = plan_windows(
-                len(workload.jobs),
-                count,
-                jobs=options.window,
-                warm_up=options.warm_up,
-                cool_down=options.cool_down,
-                separate=options.replicate_by != "windows",
-                source=str(workload.path),
-            )
-            count = plan.windows
-        return cls(options.replicate_by, count, options.slice_jobs, options.weeks, plan)
+        if BLOCKS[options.replicate_by] != "windows":
+            return cls(options)
+        plan = plan_windows(
+            len(workload.jobs),
+            options.replicates or 1,
+            jobs=options.window,
+            warm_up=options.warm_up,
+            cool_down=options.cool_down,
+            separate=options.replicate_by != "windows",
+            source=str(workload.path),
+        )
+        return cls(options, plan)
+
+    @property
+    def by(self) -> By:
+        """Parts of the workload, its users drawn anew, or seeds of the dispatchers on the whole workload."""
+        return self.options.replicate_by
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return self.options.replicates or 1 if self.plan is None else self.plan.windows
 
     @property
     def names(self) -> list[str]:
@@ -108,7 +111,7 @@ class Replicates:
                 write_workload(self.plan.take(workload, number), path)
             tell(self.plan.text)
         elif self.by == "slices":
-            jobs = self.jobs or min(JOBS, len(workload.jobs) // self.count)
+            jobs = self.options.slice_jobs or min(JOBS, len(workload.jobs) // self.count)
             if not 1 <= jobs * self.count <= len(workload.jobs):
                 raise InputError(
                     f"has {len(workload.jobs):,} jobs, too few for {self.count} slices of {max(jobs, 1):,}: expected "
@@ -121,9 +124,9 @@ class Replicates:
             tell(f"Each has {jobs:,} jobs, with {gap:,} between two of them.")
         elif self.by == "sessions":
             for seed, path in enumerate(files):
-                made, _ = resample(np.random.default_rng(seed), workload, weeks=self.weeks)
+                made, _ = resample(np.random.default_rng(seed), workload, weeks=self.options.weeks)
                 write_workload(made, path)
-            tell(f"Each has {self.weeks} weeks of users drawn anew.")
+            tell(f"Each has {self.options.weeks} weeks of users drawn anew.")
 
 
 def table_of(workload: str, names: Sequence[str], dispatchers: Sequence[tuple[str, Sequence[Path]]]) -> bytes:

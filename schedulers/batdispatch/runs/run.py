@@ -261,18 +261,7 @@ def _serve_batsim(
     if own or spec.energy == "exact":
         option = f"--{own[0]}" if own else "--energy exact"
         raise InputError(f"is for the embedded engine, not for {spec.engine}", source=f"option {option}")
-    outcome = run_in_batsim(
-        5 if spec.engine == "batsim5" else 4,
-        inputs.task,
-        out,
-        events_file=spec.external_events,
-        program=spec.batsim,
-        shell=spec.nix,
-        option=spec.batsim_option,
-        progress=progress,
-        notice=notice,
-    )
-    return _finish(inputs, outcome, out)
+    return _finish(inputs, run_in_batsim(spec, inputs.task, out, progress, notice), out)
 
 
 def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:

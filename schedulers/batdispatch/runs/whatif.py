@@ -26,11 +26,10 @@ from batdispatch.report.fidelity.grade import Grade, grade_of
 from batdispatch.report.fidelity.words import LOG
 from batdispatch.report.replicates.table import Block, Floats, RunMetric
 from batdispatch.report.whatif import AIMS, BASELINE, Group, Variant, WhatIf
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.starvation import FolderJobs
 from batdispatch.runs.changes import Setup, setup_of, with_change
 from batdispatch.runs.compare import compare
-from batdispatch.runs.fidelity import waits_of
+from batdispatch.runs.fidelity import waits_in, waits_of
 from batdispatch.runs.inputs import INPUT, Inputs
 from batdispatch.runs.listener import SILENT, Listener
 from batdispatch.runs.spec import RunSpec
@@ -145,7 +144,7 @@ def _grade(imported: ImportResult, inputs: Inputs, folders: Mapping[str, Path]) 
     (folder,) = folders.values()
     waits = waits_of(imported, inputs.platform, [folder])
     count = len(imported.workload.jobs)
-    rejected = np.isnan(_waits(FolderJobs(folder).logical, _rows(imported.workload))[0]).sum() / count
+    rejected = np.isnan(waits_in(FolderJobs(folder).logical, _rows(imported.workload))[0]).sum() / count
     return grade_of(waits[LOG], waits[folder.name], rejected=float(rejected))
 
 
@@ -153,25 +152,12 @@ def _rows(workload: Workload) -> dict[str, int]:
     return {job.id: row for row, job in enumerate(workload.jobs)}
 
 
-def _waits(columns: RunColumns, rows: Mapping[str, int]) -> tuple[Floats, Floats]:
-    """Return wait and run time of each job of the workload, s, float64 [job]; nan: it did not run.
-
-    Args:
-        columns: logical jobs: one that was preempted and queued again counts once, see `results.lineage.logical`.
-        rows: by id, where a job stands in the workload.
-    """
-    at = [rows[name] for name in columns.job_id.tolist()]
-    wait, runtime = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-    wait[at], runtime[at] = columns.waiting_time, columns.execution_time
-    return wait, runtime
-
-
 # ---------------------------------------------------------------------- what came of it
 
 
 def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
     rows = _rows(workload)
-    waits = {label: _waits(FolderJobs(folder).logical, rows) for label, folder in runs.folders.items()}
+    waits = {label: waits_in(FolderJobs(folder).logical, rows) for label, folder in runs.folders.items()}
     ran = ~np.isnan(np.array([wait for wait, _ in waits.values()])).any(axis=0)
     plan = plan_windows(
         len(rows), WINDOWS, jobs=max(int(len(rows) * (1 - 2 * AROUND)) // WINDOWS, 1), warm_up=int(AROUND * len(rows)),

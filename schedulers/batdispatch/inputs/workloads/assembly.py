@@ -290,15 +290,15 @@ def _peak(jobs: LogColumns) -> dict[str, int]:
                     held[name] = np.zeros(len(jobs))
                 if name in held:
                     held[name][row] = amount
-    return _together(jobs.start, jobs.runtime, held)
+    return most_at_a_time(jobs.start, jobs.start + jobs.runtime, held)
 
 
-def _together(
-    starts: NDArray[np.float64], runtimes: NDArray[np.float64], held: Mapping[str, NDArray[np.float64]]
+def most_at_a_time(
+    starts: NDArray[np.float64], ends: NDArray[np.float64], held: Mapping[str, NDArray[Any]]
 ) -> dict[str, int]:
-    """Return the most that jobs with known starts held at a time of each of what `held` says, float64 [job]."""
+    """Return the most that jobs with known starts held at a time of each of what `held` says, numbers [job]."""
     # A stable sort keeps ends before starts.
-    order = np.argsort(np.concatenate([starts + runtimes, starts]), kind="stable")
+    order = np.argsort(np.concatenate([ends, starts]), kind="stable")
     return {name: int(np.cumsum(np.concatenate([-each, each])[order]).max()) for name, each in held.items()}
 
 
@@ -310,7 +310,7 @@ def _most_licences(jobs: LogColumns) -> dict[str, int]:
     held = {name: np.array([float(column[row].get(name, 0)) for row in rows]) for name in names}
     if np.isnan(jobs.start[rows]).any():
         return {name: int(each.max()) for name, each in held.items()}
-    return _together(jobs.start[rows], jobs.runtime[rows], held)
+    return most_at_a_time(jobs.start[rows], jobs.start[rows] + jobs.runtime[rows], held)
 
 
 def _holds(units: int, fields: Mapping[str, Any]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from batdispatch.core.jobs.profiles import runtime_of
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.slurm.queue import QueueJob, SlurmQueue
 from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.assembly import UNITS, most_at_a_time
 from batdispatch.inputs.workloads.dates import dates_of
 from batdispatch.inputs.workloads.logs import LogInfo
 from batdispatch.results.jobs_file import read_columns
@@ -89,9 +90,7 @@ def _size(jobs: JobRows, info: LogInfo, unit: str, partition: str) -> tuple[int,
 
 def _most_at_a_time(jobs: JobRows) -> int:
     ran = jobs.take(np.isfinite(jobs.start))
-    # A stable sort keeps ends before starts.
-    steps = np.argsort(np.concatenate((ran.end, ran.start)), kind="stable")
-    return int(np.cumsum(np.concatenate((-ran.units, ran.units))[steps]).max())
+    return most_at_a_time(ran.start, ran.end, {UNITS: ran.units})[UNITS]
 
 
 def of_queue(queue: SlurmQueue, unit: str, partition: str) -> tuple[JobRows, JobRows]:
