@@ -51,11 +51,6 @@ class SolveOptions(msgspec.Struct, frozen=True, kw_only=True):
     seed: Seed = 0
 
 
-#: What ``solve`` knows: two list schedules, a model of ours, and the published models.
-MODELS = ("search-rule", "best-list", "counts", "positions", "node-wise", "pooled")
-WITHOUT_SOLVER = ("search-rule", "best-list")
-
-
 @click.group(cls=Group)
 def command() -> None:
     """Save dispatching instances from a run, and solve them with any of the models.
@@ -104,7 +99,7 @@ def solve(solving: SolveOptions, file: Path, as_json: bool) -> None:
       batdispatch instance solve instances.jsonl --models positions,node-wise --work 5 --json > solved.jsonl
     """
     from batdispatch.inputs.instances import read_instances
-    from batdispatch.runs.instances import solve_with
+    from batdispatch.runs.instances import MODELS, WITHOUT_SOLVER, solve_with
 
     limits: dict[str, Any] = {"work": solving.work, "wall": solving.wall, "seed": solving.seed}
     chosen = [name.strip() for name in solving.models.split(",")]

@@ -39,11 +39,12 @@ def read_source(log: Path, *, quiet: bool) -> tuple[Workload, dict[str, Any]]:
     Raises:
         InputError: it is wrong.
     """
-    from batdispatch.runs.inputs import read_either
+    from batdispatch.inputs.workloads import read_workload
+    from batdispatch.inputs.workloads.importers import is_workload, read_log
 
-    workload, report = read_either(log)
-    if report is None:
-        return workload, {}
+    if is_workload(log):
+        return read_workload(log), {}
+    workload, report, _ = read_log(log)
     if not quiet:
         show(report.as_text())
     return workload, {"imported": report.as_dict()}

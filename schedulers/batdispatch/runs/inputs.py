@@ -37,12 +37,10 @@ from batdispatch.inputs.workloads.importers import (
     formats,
     import_log,
     is_workload,
-    read_log,
 )
 from batdispatch.inputs.workloads.logs import LogInfo
 from batdispatch.inputs.workloads.model import stem
 from batdispatch.inputs.workloads.moments import Clock, time_zone
-from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.selection import parse_selection
 from batdispatch.runs.listener import Listener
 
@@ -256,15 +254,6 @@ def _refuse_reading(reading: LogReading) -> None:
     for setting in settings_of(LogReading):
         if getattr(reading, setting.name) != setting.default:
             raise InputError("is for logs, and this is a Batsim workload", source=f"option {setting.option}")
-
-
-def read_either(path: Path) -> tuple[Workload, ImportReport | None]:
-    """Read a workload, or a log with the default options; also return an account of the latter.
-
-    Raises:
-        InputError: it is wrong.
-    """
-    return (read_workload(path), None) if is_workload(path) else read_log(path)[:2]
 
 
 def _file_of(platform: str | PathLike[str] | Platform) -> Path:

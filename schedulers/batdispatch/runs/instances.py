@@ -35,6 +35,8 @@ MODELS = {
     "node-wise": "best-fit",
     "pooled": "best-fit",
 }
+#: Of these, list schedules alone.
+WITHOUT_SOLVER = ("search-rule", "best-list")
 
 
 class Collector(RetracePeer):
@@ -105,7 +107,7 @@ def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed:
         _, plan = best_of_lists(planner, 0)
     else:
         plan = first_solution(planner)
-    if name in ("best-list", "search-rule"):
+    if name in WITHOUT_SOLVER:
         found = result_without_solver(plan, plan.cost, bound=seen.bound)
     else:
         limits = Limits(work=work, wall=wall, seed=seed)

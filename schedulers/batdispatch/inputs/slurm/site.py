@@ -107,7 +107,8 @@ def read_folder(path: Path) -> SlurmFolder:
             found.qos += qos_records(text, str(file))
         elif file.resolve() not in included:
             found.remarks.append(f"{file}: left alone, {KNOWN_FILES}")
-    _add_conf(found)
+    if found.conf is not None:
+        _add_conf(found, found.conf)
     for record in late:
         _add_line(found, record)
     if (path / GRES).is_file():
@@ -146,29 +147,20 @@ def _add(found: SlurmFolder, record: Settings) -> None:
         found.nodes.setdefault(name, []).append(record)
 
 
-def _add_conf(found: SlurmFolder) -> None:
-    if found.conf is not None and "licenses" in found.conf.general:
-        _add_licences(found, found.conf.general["licenses"])
-    _add_conf_lines(found)
-    if found.conf is not None:
-        _add_absences(found, found.conf)
-
-
-def _add_conf_lines(found: SlurmFolder) -> None:
-    for line in () if found.conf is None else found.conf.nodes:
+def _add_conf(found: SlurmFolder, conf: SlurmConf) -> None:
+    """Add what slurm.conf says."""
+    if "licenses" in conf.general:
+        _add_licences(found, conf.general["licenses"])
+    for line in conf.nodes:
         head = line.head
         told = dict(line.settings) | {"cputot": Setting("CPUs", str(line.cpus), head.source, head.line)}
         for name in line.names:
             found.nodes.setdefault(name, []).append(told)
-    for partition in () if found.conf is None else found.conf.partitions:
+    for partition in conf.partitions:
         named = Setting("Nodes", ",".join(partition.nodes), partition.head.source, partition.head.line)
         if left_out := [setting.key for key, setting in partition.settings.items() if key in _LEFT_OUT]:
             found.remarks.append(f"of partition {partition.name}, not simulated: {', '.join(sorted(left_out))}")
         found.partitions.setdefault(partition.name, []).append({**partition.settings, "nodes": named})
-
-
-def _add_absences(found: SlurmFolder, conf: SlurmConf) -> None:
-    """Add what ``DownNodes`` lines say."""
     for entry in conf.others:
         for name in entry.head.hosts() if entry.head.key.lower() == "downnodes" else ():
             if name in found.nodes:

@@ -226,16 +226,10 @@ def lublin(
     walltimes: Kind = "modal",
     factor: float = 5.0,
 ) -> Workload:
-    """Return a workload of the model.
+    """Return a workload of the model, all of whose chance is drawn from `rng`.
 
-    Args:
-        rng: everything random is drawn from here.
-        jobs: how many.
-        hosts: of the machine; the model was fitted to 128 to 512.
-        load: offered load to reach (see `offered_load`); None: the model's own arrivals.
-        classes: ``all``: one kind of jobs; ``separate``: batch and interactive jobs side by side (field `queue`).
-        walltimes: see `estimates`.
-        factor: see `estimates`.
+    `inputs.generator_options.LublinOptions` says what is stated. If there are two classes, the field `queue` of a job
+    says which one it is of.
 
     Raises:
         InputError: a number is out of range.

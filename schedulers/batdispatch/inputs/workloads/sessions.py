@@ -73,15 +73,10 @@ def sessions(
     load: float = 0.7,
     users: int = 40,
 ) -> Workload:
-    """Return a generated workload.
+    """Return a generated workload for a machine whose nodes have the resource `core`, drawn from `rng`.
 
-    Args:
-        rng: everything random is drawn from here.
-        machine: nodes of one or several classes, each with the resource `core`.
-        jobs: how many.
-        short: share of jobs under an hour, kept to the job.
-        load: what all jobs together hold of the scarcest resource, over what there is while sessions begin.
-        users: how many.
+    `inputs.generator_options.SessionOptions` says what is stated. The share of short jobs is kept to the job, and the
+    load is what all jobs together hold of the scarcest resource, over what there is while sessions begin.
 
     Raises:
         InputError: a number is out of range, or the machine's nodes have no cores.

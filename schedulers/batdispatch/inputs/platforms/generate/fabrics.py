@@ -24,14 +24,9 @@ def fat_tree(
     capacity: str | None = None,
     links: Links = _DEFAULT_LINKS,
 ) -> bytes:
-    """Return a fat tree, described from the leaves to the root.
+    """Return a fat tree, described from the leaves to the root as `inputs.platform_kinds.Fattree` says.
 
-    Args:
-        down: children of a switch on each level; their product is the number of hosts.
-        up: parents of a host or switch of the level below.
-        cables: parallel cables between a child and a parent.
-        capacity: what a node offers; None for whole hosts.
-        links: core speed, bandwidth and latency of every link.
+    It has as many hosts as the product of `down`.
 
     Raises:
         InputError: an argument is out of range or malformed, or the three have different lengths.
@@ -60,15 +55,7 @@ def dragonfly(
     capacity: str | None = None,
     links: Links = _DEFAULT_LINKS,
 ) -> bytes:
-    """Return a dragonfly.
-
-    Args:
-        groups: number of groups (at most the routers in a chassis), links between two of them.
-        chassis: chassis in a group, links between two of them.
-        routers: routers in a chassis, links between two of them.
-        nodes: hosts on a router.
-        capacity: what a node offers; None for whole hosts.
-        links: core speed, bandwidth and latency of every link.
+    """Return a dragonfly as `inputs.platform_kinds.Dragonfly` says, of at most as many groups as routers in a chassis.
 
     Raises:
         InputError: an argument is out of range or malformed.

@@ -15,12 +15,9 @@ _DEFAULT_LINKS = Links()
 
 
 def flat(hosts: int, *, capacity: str | None = None, links: Links = _DEFAULT_LINKS) -> bytes:
-    """Return a platform of equal nodes n0.. (zero-padded), on a switch that never limits them.
+    """Return a platform of equal nodes n0.. (zero-padded), on a switch that never limits them, and `master_host`.
 
-    Args:
-        hosts: number of compute hosts; `master_host` comes on top.
-        capacity: what a node offers, such as ``core=16 gpu=2 memory=16384`` (MiB); None for whole hosts.
-        links: core speed, bandwidth and latency of each node's link.
+    `inputs.platform_kinds.Flat` says what is stated; `links` are those of the nodes.
 
     Raises:
         InputError: an argument is out of range or malformed.

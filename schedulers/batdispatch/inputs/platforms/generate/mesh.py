@@ -30,13 +30,7 @@ def mesh(
     routers, dimension by dimension, x first, and over the receiver's own link. Both directions of a link have its full
     bandwidth. `grid.py` says how this is written.
 
-    Args:
-        dims: size of each dimension, at least 1.
-        hosts_per_router: hosts that share a place, and the links of its router.
-        io: number of I/O nodes, at most one a router.
-        capacity: what a node offers, such as ``core=32``; None for whole hosts.
-        links: core speed, bandwidth and latency of every link.
-        widths: bandwidths that differ from the one in `links`.
+    `inputs.platform_kinds.Mesh` says what is stated; `widths` are the bandwidths that differ from the one in `links`.
 
     Raises:
         InputError: an argument is out of range or malformed.

@@ -46,15 +46,8 @@ def torus(
       distant router changes over before it leaves. Distances between routers are exact; links are shared less than on
       the real machine. A host has no link to its router, so nothing limits what it sends into several directions.
 
-    Args:
-        dims: size of each dimension, at least 1.
-        hosts_per_router: hosts that share a place.
-        io: number of I/O nodes, at most one a router.
-        capacity: what a node offers, such as ``core=32``; None for whole hosts.
-        links: core speed, bandwidth and latency of every link.
-        router_links: one of the two; None: shared where several hosts share a router and SimGrid starts within
-            seconds (`SHARED_BY_DEFAULT`), or where `widths` states something, else split.
-        widths: bandwidths that differ from the one in `links`; only with shared links.
+    `inputs.platform_kinds.Torus` says what is stated. SimGrid starts within seconds up to `SHARED_BY_DEFAULT` zones;
+    `widths` are the bandwidths that differ from the one in `links`, of shared links alone.
 
     Raises:
         InputError: an argument is out of range or malformed.
