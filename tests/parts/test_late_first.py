@@ -41,7 +41,7 @@ def test_a_job_is_late_once_it_has_waited_longer_than_after() -> None:
 def test_a_job_is_late_once_it_has_waited_a_multiple_of_what_three_of_four_jobs_waited_at_most() -> None:
     ordering = late_first("after=30,multiple=3")
     has_ended(ordering, 40.0, 10.0, 25.0, 20.0)
-    assert ordering.patience() == 75.0
+    assert ordering.patience(job(0.0)) == 75.0
     assert not ordering.is_late(job(0.0), 75.0)
     assert ordering.is_late(job(0.0), 75.001)
 
@@ -49,7 +49,7 @@ def test_a_job_is_late_once_it_has_waited_a_multiple_of_what_three_of_four_jobs_
 def test_only_the_last_300_that_ended_count() -> None:
     ordering = late_first("after=0,multiple=2")
     has_ended(ordering, *[1e6] * 200, *[50.0] * MEMORY)
-    assert ordering.patience() == 100.0
+    assert ordering.patience(job(0.0)) == 100.0
 
 
 @given(
@@ -66,7 +66,7 @@ def test_how_long_the_jobs_that_starve_wait_does_not_move_the_threshold(
     for wait in (longest, other):
         ordering = late_first("after=0,multiple=10")
         has_ended(ordering, *[wait] * starved, *usual)
-        found.append(ordering.patience())
+        found.append(ordering.patience(job(0.0)))
     assert found[0] == found[1] <= 1000.0
 
 

@@ -70,11 +70,6 @@ class Ordering(Part, ABC):
         """Learn that a job ended at `now`, in seconds; a fair share counts what it used."""
 
 
-def lateness(job: Job, now: float, patience: float) -> Reason:
-    """Return what an ordering says of a late job at `now`; `patience`: after which wait a job is late. Both in s."""
-    return Reason("late", f"has waited {plain(now - job.submission)} s, more than the threshold of {plain(patience)} s")
-
-
 def make_ordering(text: str) -> Ordering:
     """Build an ordering from its name, with options in brackets if any: ``wfp3``, ``multifactor[age=1000]``.
 
@@ -82,3 +77,39 @@ def make_ordering(text: str) -> Ordering:
         InputError: there is none of that name, or an option is wrong.
     """
     return registry.make(GROUP, text, Ordering, "ordering")
+
+
+class LateJobsFirst(Ordering):
+    """An ordering that puts late jobs first, by arrival, and then the others in that of its option `ordering`."""
+
+    dynamic = True
+
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
+        self.inner = make_ordering(self.options.ordering)
+        self.inner.begin(ledger)
+
+    def came(self, job: Job, now: float) -> None:
+        self.inner.came(job, now)
+
+    def ended(self, stay: Stay, now: float) -> None:
+        self.inner.ended(stay, now)
+
+    @abstractmethod
+    def patience(self, job: Job) -> float:
+        """Return for how long a job may wait before it is late, in seconds, as far as is known now."""
+
+    def is_late(self, job: Job, now: float) -> bool:
+        return now - job.submission > self.patience(job)
+
+    def why_first(self, job: Job, now: float) -> Reason | None:
+        if not self.is_late(job, now):
+            return None
+        waited, allowed = plain(now - job.submission), plain(self.patience(job))
+        return Reason("late", f"has waited {waited} s, more than the threshold of {allowed} s")
+
+    def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
+        if self.is_late(job, now):
+            return 0.0, job.submission
+        key = self.inner.key(job, now, expected)
+        return (1.0, *key) if isinstance(key, tuple) else (1.0, key)

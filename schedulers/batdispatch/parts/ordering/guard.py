@@ -9,10 +9,9 @@ from typing import Annotated
 import msgspec
 
 from batdispatch.core.jobs.job import Job, Stay
-from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
-from batdispatch.parts.ordering.base import Ordering, lateness, make_ordering
+from batdispatch.parts.ordering.base import LateJobsFirst
 from batdispatch.parts.ordering.easy_beside import EasyBeside, Twin
 
 
@@ -33,7 +32,7 @@ class GuardOptions(Options, frozen=True, kw_only=True):
     floor: Annotated[float, msgspec.Meta(ge=0)] = 3600.0
 
 
-class Guard(Ordering):
+class Guard(LateJobsFirst):
     """Puts late jobs first, by arrival, and then the others in an ordering of choice.
 
     EASY in order of arrival is simulated beside, with the same jobs, as far as it is certain (see `EasyBeside`). A job
@@ -51,19 +50,16 @@ class Guard(Ordering):
     """
 
     options_type = GuardOptions
-    dynamic = True
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
-        self._inner = make_ordering(self.options.ordering)
-        self._inner.begin(ledger)
         self._beside = EasyBeside([int(amount) for amount in ledger.space.pooled(ledger.space.whole())])
         #: Of the jobs that have not ended.
         self._twins: dict[str, Twin] = {}
         self._looked = -math.inf
 
     def came(self, job: Job, now: float) -> None:
-        self._inner.came(job, now)
+        super().came(job, now)
         if job.id in self._twins:
             # It is shown again, since reservations leave other hosts to it.
             return
@@ -72,14 +68,13 @@ class Guard(Ordering):
         self._beside.submit(twin)
 
     def ended(self, stay: Stay, now: float) -> None:
-        self._inner.ended(stay, now)
+        super().ended(stay, now)
         twin = self._twins.pop(stay.job.id, None)
         if twin is not None:
             self._beside.start(twin, stay.start)
             self._beside.end(twin, now - stay.start)
 
     def patience(self, job: Job) -> float:
-        """Return for how long a job may wait before it is late, in seconds, as far as is known now."""
         longest, floor = self._beside.longest, float(self.options.floor)
         most: float = max(floor, self.options.share * longest)
         twin = self._twins.get(job.id)
@@ -95,23 +90,17 @@ class Guard(Ordering):
         # Of most jobs it is known without a look at EASY beside.
         if now - job.submission <= self.options.floor:
             return False
-        return now - job.submission > self.patience(job)
+        return super().is_late(job, now)
 
     def reserving(self, jobs: Sequence[Job], now: float) -> Sequence[Job]:
         overdue = self._beside.overdue
         return [job for job in jobs if self.is_late(job, now) or job.id in overdue]
 
-    def why_first(self, job: Job, now: float) -> Reason | None:
-        return lateness(job, now, self.patience(job)) if self.is_late(job, now) else None
-
     def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
         if job.id not in self._twins:
             # Not every dispatcher says that a job came.
             self.came(job, now)
-        if self.is_late(job, now):
-            return 0.0, job.submission
-        key = self._inner.key(job, now, expected)
-        return (1.0, *key) if isinstance(key, tuple) else (1.0, key)
+        return super().key(job, now, expected)
 
     def _look(self, now: float) -> None:
         """Let EASY beside go on as far as is certain now."""

@@ -10,10 +10,9 @@ from typing import Annotated
 import msgspec
 
 from batdispatch.core.jobs.job import Job, Stay
-from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
-from batdispatch.parts.ordering.base import Ordering, lateness, make_ordering
+from batdispatch.parts.ordering.base import LateJobsFirst
 
 #: The usual wait is worked out from the waits of this many jobs, those that ended last.
 MEMORY = 300
@@ -35,7 +34,7 @@ class LateFirstOptions(Options, frozen=True, kw_only=True):
     multiple: Annotated[float, msgspec.Meta(ge=0)] = 0.0
 
 
-class LateFirst(Ordering):
+class LateFirst(LateJobsFirst):
     """Puts jobs that have waited too long first, by arrival, and then the others in an ordering of choice.
 
     A job is late once it has waited longer than max(`after`, `multiple` x u). The usual wait u is the third quartile of
@@ -52,40 +51,21 @@ class LateFirst(Ordering):
     """
 
     options_type = LateFirstOptions
-    dynamic = True
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
-        self._inner = make_ordering(self.options.ordering)
-        self._inner.begin(ledger)
         self._waits: deque[float] = deque()
         self._sorted: list[float] = []
 
-    def came(self, job: Job, now: float) -> None:
-        self._inner.came(job, now)
-
     def ended(self, stay: Stay, now: float) -> None:
-        self._inner.ended(stay, now)
+        super().ended(stay, now)
         if len(self._waits) == MEMORY:
             del self._sorted[bisect_left(self._sorted, self._waits.popleft())]
         wait = stay.start - stay.job.submission
         self._waits.append(wait)
         insort(self._sorted, wait)
 
-    def patience(self) -> float:
-        """Return for how long a job may wait now before it is late, in seconds."""
+    def patience(self, job: Job) -> float:
         usual = self._sorted[math.ceil(SHARE * len(self._sorted)) - 1] if self._sorted else 0.0
         patience: float = max(self.options.after, self.options.multiple * usual)
         return patience
-
-    def is_late(self, job: Job, now: float) -> bool:
-        return now - job.submission > self.patience()
-
-    def why_first(self, job: Job, now: float) -> Reason | None:
-        return lateness(job, now, self.patience()) if self.is_late(job, now) else None
-
-    def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
-        if self.is_late(job, now):
-            return 0.0, job.submission
-        key = self._inner.key(job, now, expected)
-        return (1.0, *key) if isinstance(key, tuple) else (1.0, key)

@@ -64,7 +64,6 @@ class Sizes:
         ]
         lengths = [self.lengths(axis) for axis in range(len(self.dims))]
         self.listed = sorted((math.prod(size), sum(one * one for one in size), size) for size in product(*lengths))
-        self.volumes = [volume for volume, _, _ in self.listed]
 
     def lengths(self, axis: int) -> list[int]:
         """Return the lengths of arcs in a dimension."""
