@@ -136,7 +136,7 @@ class JobRows(Record):
 def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
     """Return the rows of jobs.csv as they are written, and as columns. Time: about a microsecond per job."""
     fields = jobs._replace(
-        names=_quoted(jobs.names), workloads=_quoted(jobs.workloads), profiles=_quoted(jobs.profiles)
+        names=quote_texts(jobs.names), workloads=quote_texts(jobs.workloads), profiles=quote_texts(jobs.profiles)
     )
     # C writes no negative times, which hardly ever come.
     in_c = load() is not None and not ((jobs.submission < 0.0) | (times.wait < 0.0)).any()
@@ -204,5 +204,6 @@ def quote(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
 
 
-def _quoted(texts: list[str]) -> list[str]:
+def quote_texts(texts: list[str]) -> list[str]:
+    """Return CSV fields, quoted if they need to be."""
     return list(map(quote, texts)) if _SPECIAL.search("".join(texts)) else texts

@@ -99,8 +99,7 @@ def moments(free: FreeNodes, begin: float, end: float) -> list[tuple[float, str]
 
 def _atlas(run: Run, machine: Machine, topology: Topology, begin: float, end: float, prefix: str) -> Atlas:
     columns = run.columns
-    start = np.where(columns.ran, columns.starting_time, np.nan)
-    finish = np.where(columns.ran, columns.finish_time, np.nan)
+    start, finish = columns.spans
     own_begin, own_end = float(columns.submission_time.min()), float(np.nanmax(finish))
     outages = outages_of(run, machine)
     free = free_nodes(

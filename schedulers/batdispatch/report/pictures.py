@@ -104,8 +104,7 @@ def charts(runs: Sequence[Run], shared: Mapping[str, MachineUse]) -> list[Pictur
     for index, run in enumerate(runs[:MAX_CHARTS]):
         if run.label in shared and shared[run.label].machine.shared:
             known = shared[run.label]
-            start = np.where(run.columns.ran, run.columns.starting_time, np.nan)
-            finish = run.columns.finish_time
+            start, finish = run.columns.spans
             figure = occupancy(known.slots, known.machine.capacity, start, finish, begin=begin, end=end)
             caption = "How much of each node's busiest resource is in use, averaged over short stretches of time."
         elif run.result.platform.resources:

@@ -104,6 +104,12 @@ class RunColumns:
         """Which rows are of jobs that were not rejected."""
         return ~self.ended(JobState.REJECTED)
 
+    @property
+    def spans(self) -> tuple[Floats, Floats]:
+        """When each row's job started and ended, s, float64 [row]; NaN if it was rejected."""
+        start, finish = (np.where(self.ran, times, np.nan) for times in (self.starting_time, self.finish_time))
+        return start, finish
+
     def ended(self, *states: JobState) -> NDArray[np.bool_]:
         """Return which rows ended in one of some states."""
         return np.isin(self.final_state, [FINAL_STATES.index(state) for state in states])

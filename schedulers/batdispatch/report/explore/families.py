@@ -179,8 +179,7 @@ def _away(table: Table, run: Run, machine: Machine) -> Columns:
 
 def _load(run: Run, machine: Machine, topology: Topology, most_links: int) -> LinkLoad | None:
     columns = run.columns
-    start = np.where(columns.ran, columns.starting_time, np.nan)
-    finish = np.where(columns.ran, columns.finish_time, np.nan)
+    start, finish = columns.spans
     allocations = distinct(columns.hosts, machine, topology)
     return link_load(allocations, topology, measure(allocations, machine, topology).routers, start, finish, most_links)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
+from batdispatch.engines.job_rows import quote_texts
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.rows import read_rows
@@ -39,14 +40,9 @@ def write_table(use: NetworkUse | None, columns: RunColumns, path: Path) -> None
         path.unlink(missing_ok=True)
         return
     cells = [_texts(getattr(use, field)) for field in FIELDS.values()]
-    names = [_quoted(columns.job_id.tolist()), _quoted(columns.workload_name.tolist())]
+    names = [quote_texts(columns.job_id.tolist()), quote_texts(columns.workload_name.tolist())]
     lines = map(",".join, zip(*names, *cells, strict=True))
     write_whole(path, "\n".join([",".join(HEADER), *lines, ""]).encode())
-
-
-def _quoted(texts: list[str]) -> list[str]:
-    """Return texts as CSV has them."""
-    return [text if not set(text) & set(',"\n\r') else '"' + text.replace('"', '""') + '"' for text in texts]
 
 
 def _texts(values: NDArray[np.generic]) -> list[str]:

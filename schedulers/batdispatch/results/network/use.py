@@ -69,9 +69,7 @@ def network_use(columns: RunColumns, machine: Machine, jobs: Sequence[Job | None
     topology = machine.topology
     if topology is None or topology.routers < 2:
         return None
-    ran = columns.ran
-    start = np.where(ran, columns.starting_time, np.nan)
-    finish = np.where(ran, columns.finish_time, np.nan)
+    start, finish = columns.spans
     allocations = distinct(columns.hosts, machine, topology)
     measured = measure(allocations, machine, topology)
     of_row = allocations.of_row
@@ -90,7 +88,7 @@ def network_use(columns: RunColumns, machine: Machine, jobs: Sequence[Job | None
     common = sharing(allocations, topology, measured.routers, start, finish)
     unknown = np.full(len(of_row), np.nan)
     begin = float(columns.submission_time.min()) if len(columns) else 0.0
-    end = float(np.nanmax(finish)) if ran.any() else begin
+    end = float(np.nanmax(finish)) if columns.ran.any() else begin
     free = free_nodes(machine, topology, columns.hosts, start, finish, begin, end)
     return NetworkUse(
         by_row(measured.compactness),
