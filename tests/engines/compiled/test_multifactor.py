@@ -131,6 +131,20 @@ def test_users_are_level_whose_jobs_started_together_in_another_order(seed: int)
     same(Machine.flat(100), tasks, "fcfs", {"ordering": "multifactor[fairshare=1000000,fair_tree=true,half_life=70]"})
 
 
+def test_levels_of_users_count_how_many_they_are_in_accounts_that_are_level() -> None:
+    # Both accounts have 6 hosts. Of these, 3 are due to each of two users, and 2 to each of three, of whom one has 4:
+    # the user of the first account goes first, though that job came later.
+    held = [("a", 3), ("a", 3), ("b", 1), ("b", 4), ("b", 1)]
+    tasks = [Task(f"r{n}", 0, hosts, 99, 99, extra={"account": name}) for n, (name, hosts) in enumerate(held)]
+    tasks += [
+        Task(f"x{n}", 10, 99 if n % 3 else 2, 1, 1, extra={"account": "b" if n < 7 else "a"}) for n in range(5, 10)
+    ]
+    workload, options = workload_of(tasks), {"ordering": "multifactor[fairshare=1000,fair_tree=true,half_life=0]"}
+    found = compiled(Machine.flat(14), workload, "fcfs", options)
+    assert found == in_python(Machine.flat(14), workload, "fcfs", options)
+    assert [line.split(",")[0] for line in found.jobs.splitlines() if line.startswith(("x6", "x9"))] == ["x9", "x6"]
+
+
 @pytest.mark.parametrize(("walltime", "first"), [(50, "a"), (9, "b")])
 def test_a_job_that_a_reservation_keeps_back_makes_nobody_a_user(walltime: int, first: str) -> None:
     # The factor of the first user is 1/4 among two users, and 1/8 among three; so 0.25 of 3200 are enough or not.
