@@ -145,15 +145,20 @@ def test_levels_of_users_count_how_many_they_are_in_accounts_that_are_level() ->
     assert [line.split(",")[0] for line in found.jobs.splitlines() if line.startswith(("x6", "x9"))] == ["x9", "x6"]
 
 
-@pytest.mark.parametrize(("walltime", "first"), [(50, "a"), (9, "b")])
-def test_a_job_that_a_reservation_keeps_back_makes_nobody_a_user(walltime: int, first: str) -> None:
+@pytest.mark.parametrize(
+    ("reserved", "hosts", "walltime", "first"),
+    [(True, 4, 50, "a"), (True, 4, 9, "b"), (False, 5, 9, "a"), (False, 4, 9, "b")],
+)
+def test_a_job_that_is_rejected_or_kept_back_makes_nobody_a_user(
+    reserved: bool, hosts: int, walltime: int, first: str
+) -> None:
     # The factor of the first user is 1/4 among two users, and 1/8 among three; so 0.25 of 3200 are enough or not.
-    window = {"name": "r", "start": 30, "end": 40}
-    hosts = [Host(id=i, name=f"h{i}", properties={"queues": json.dumps({"reservations": [window]})}) for i in range(4)]
-    tasks = [Task("u", 0, 4, 5, 5), Task("b", 2, 2, 2, 2), Task("c", 1, 4, 1, walltime), Task("a", 2, 3, 2, 2)]
+    queues = {"queues": json.dumps({"reservations": [{"name": "r", "start": 30, "end": 40}]})} if reserved else {}
+    machine = Machine([Host(id=i, name=f"h{i}", properties=queues) for i in range(4)])
+    tasks = [Task("u", 0, 4, 5, 5), Task("b", 2, 2, 2, 2), Task("c", 1, hosts, 1, walltime), Task("a", 2, 3, 2, 2)]
     workload, options = workload_of(tasks), {"ordering": "multifactor[fairshare=1000,size=3200]"}
-    found = compiled(Machine(hosts), workload, "fcfs", options)
-    assert found == in_python(Machine(hosts), workload, "fcfs", options)
+    found = compiled(machine, workload, "fcfs", options)
+    assert found == in_python(machine, workload, "fcfs", options)
     rows = [line.split(",") for line in found.jobs.splitlines()[1:]]
     assert next(row[0] for row in rows if row[0] in ("a", "b")) == first
 
