@@ -117,17 +117,20 @@ def test_many_jobs_of_many_users(dispatcher: str, period: float, fair_tree: bool
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_users_are_level_whose_jobs_started_together_in_another_order(seed: int) -> None:
-    """Their sums are equal if they are made in order of arrival; else one of two is often larger by the last digit."""
+def test_users_are_level_whose_jobs_started_at_the_same_times_but_came_in_another_order(seed: int) -> None:
+    """Sums are equal that are made in order of starts, ties by arrival; else one is often larger by the last digit."""
     random = Random(seed)
-    sizes, at = random.sample([1, 3, 5, 7, 9, 11], 4), random.randint(1, 40)
+    sizes, at, number = random.sample([1, 3, 5, 7, 9], 4), random.randint(21, 60), 10**8
     tasks = [
-        Task(f"{number}{user}", 0, size, 99, 99, extra={"nice": -number * user})
-        for number, size in enumerate(sizes)
+        Task(f"{user}{9 - step if user == 1 else step}", 0, size, 99, 99, extra={"nice": number * (step - 10)})
+        for step, size in enumerate(sizes)
         for user in range(3)
     ]
-    left = 100 - 3 * sum(sizes)
-    tasks += [Task(f"{number}", at, left, 1, 1) for number in range(7, 10)]
+    tasks += [Task(f"{user}x", at, 100 - 3 * sum(sizes), 1, 1) for user in range(3)]
+    # Behind every second job of each user, somebody fills the machine for a while.
+    for step in (2, 4):
+        others = {"account": "x", "nice": number * (step - 10) - number // 2}
+        tasks.append(Task(f"y{step}", 0, 100 - 3 * sum(sizes[:step]), 10, 10, extra=others))
     same(Machine.flat(100), tasks, "fcfs", {"ordering": "multifactor[fairshare=1000000,fair_tree=true,half_life=70]"})
 
 
