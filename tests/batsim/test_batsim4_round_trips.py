@@ -14,7 +14,7 @@ from batdispatch.batsim import v4
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.hosts.allocation import Allocation, IoJob
 from batdispatch.core.jobs.fields import read_request
-from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.job import FINAL_STATES, Job, JobState
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.messages import Message, Reply
@@ -112,7 +112,7 @@ EVENTS: dict[type[e.Event], list[st.SearchStrategy[Any]]] = {
     e.JobSubmitted: [jobs(), st.none() | objects],
     e.JobCompleted: [
         ids,
-        st.sampled_from([state for state in JobState if state.is_final]),
+        st.sampled_from(FINAL_STATES),
         st.integers(-(2**31), 2**31 - 1),
         st.none() | hosts,
     ],

@@ -15,7 +15,7 @@ from batdispatch.batsim.v5.exchange import Batsim5
 from batdispatch.core.errors import ImpossibleDecision, SimulationError
 from batdispatch.core.hosts.allocation import Allocation, IoJob
 from batdispatch.core.jobs.fields import read_request
-from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.job import FINAL_STATES, Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
@@ -122,7 +122,7 @@ EVENTS: dict[type, Any] = {
         e.JobCompleted,
         st.just(t),
         JOB_IDS,
-        st.sampled_from([state for state in JobState if state.is_final]),
+        st.sampled_from(FINAL_STATES),
         st.integers(-(2**31), 2**31 - 1),
     ),
     e.JobsKilled: kills,

@@ -110,7 +110,6 @@ MESSAGES: dict[str, tuple[bytes, str]] = {
     "demand": (submitted(extra_data='{"demand": [1]}'), "extra_data.demand: found an array of 1 elements"),
     "user": (submitted(extra_data='{"user": [1]}'), "extra_data.user"),
     "deep extra data": (submitted(extra_data='{"a":' * 100_000), "extra_data"),
-    "running is no end": (frame("JobCompletedEvent", {"job_id": "w0!a", "state": "RUNNING"}), "an end state"),
     "unknown state": (frame("JobCompletedEvent", {"job_id": "w0!a", "state": "GONE"}), "state"),
     "return code": (
         frame("JobCompletedEvent", {"job_id": "w0!a", "return_code": 2**33}),

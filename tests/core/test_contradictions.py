@@ -119,6 +119,10 @@ CONTRADICTIONS: dict[str, tuple[e.Event, str]] = {
         e.JobCompleted(20.0, "w0!a", JobState.REJECTED),
         "job w0!a was reported complete as REJECTED, expected the end of a job that ran",
     ),
+    "over while it runs": (
+        e.JobCompleted(20.0, "w0!a", JobState.RUNNING),
+        "job w0!a was reported complete as RUNNING, expected the end of a job that ran",
+    ),
     "an answer to no kill": (
         e.JobsKilled(20.0, ["w0!b"]),
         "event at 20.000000 s: job w0!b was reported killed, but no decision was to kill it: it is running since 10 s",

@@ -33,6 +33,13 @@ def test_bounds_say_what_a_mask_says(ids: set[int]) -> None:
     assert proper(HostRuns.of(mask), ids)
 
 
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5))))
+def test_intervals_of_a_text_may_stand_in_any_order_and_overlap(pairs: list[tuple[int, int]]) -> None:
+    text = " ".join(f"{first}-{first + more}" for first, more in pairs)
+    assert hostruns.from_text(text) == bounds({first + i for first, more in pairs for i in range(more + 1)})
+    assert hostruns.mask_of(hostruns.from_text(text)) == hostset.from_text(text)
+
+
 @given(HOSTS, HOSTS)
 def test_only_what_is_there_can_be_taken(ids: set[int], part: set[int]) -> None:
     runs = HostRuns.of(hostset.mask_of(ids))
@@ -54,9 +61,13 @@ def test_what_is_put_in_joins_its_neighbours(ids: set[int], drawn: set[int]) -> 
 
 
 @given(HOSTS.filter(bool), st.data())
-def test_the_lowest_hosts_are_taken(ids: set[int], data: st.DataObject) -> None:
+def test_the_lowest_hosts_are_split_from_the_others(ids: set[int], data: st.DataObject) -> None:
     count = data.draw(st.integers(1, len(ids)))
-    assert HostRuns.of(hostset.mask_of(ids)).lowest(count) == bounds(set(sorted(ids)[:count]))
+    runs = HostRuns.of(hostset.mask_of(ids))
+    part, left = runs.split(count)
+    assert part == bounds(set(sorted(ids)[:count]))
+    assert proper(left, set(sorted(ids)[count:]))
+    assert proper(runs, ids), "the set itself does not change"
 
 
 @given(HOSTS, HOSTS)

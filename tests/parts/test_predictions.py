@@ -1,5 +1,6 @@
 """Predictions, rule by rule and by hand, and what dispatchers make of them."""
 
+import functools
 import math
 from typing import Any
 
@@ -101,6 +102,21 @@ def test_error_statistics() -> None:
         "share_underestimated": 0.5,
         "unpredicted": 1,
     }
+
+
+def test_error_statistics_of_many_jobs_are_sums_in_order_of_their_ends() -> None:
+    found = estimates("requested")
+    errors = []
+    for index in range(10_000):
+        walltime, runtime = 100.1 + index % 7, 100.3 + index % 11
+        end(found, job(walltime=walltime), runtime)
+        errors.append(walltime - (50.0 + runtime - 50.0))
+        if index == 5_000:
+            found.report()
+    report = found.report()
+    assert report["jobs"] == 10_000
+    assert report["mean_absolute_error"] == functools.reduce(lambda total, error: total + abs(error), errors, 0.0) / 1e4
+    assert report["share_underestimated"] == sum(error < 0 for error in errors) / 1e4
 
 
 def test_requested_is_the_walltime_or_the_default() -> None:

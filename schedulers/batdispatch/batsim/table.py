@@ -164,7 +164,7 @@ class Table:
             raise frame_error(problem, data, source, kinds or self._kinds, tag=self._dialect.tag) from None
         return frame
 
-    def read(self, frame: Frame, context: Any) -> list[Any]:
+    def read(self, frame: Frame, context: Any = None) -> list[Any]:
         """Return what the events of a frame say.
 
         Raises:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.batsim.hosts import HostSets
+from batdispatch.batsim.hosts import read_hosts
 from batdispatch.batsim.machine import read_machine, write_hosts
 from batdispatch.batsim.numbers import raw_number, with_microseconds
 from batdispatch.batsim.shapes import Count, Fields, Int32, Name
@@ -32,7 +32,7 @@ def decode_message(data: bytes) -> Message:
         InputError: the frame is not what Batsim 4 sends; says which event, its type, the field, found and expected.
     """
     frame = _TABLE.decode(data)
-    return Message(frame.now, _TABLE.read(frame, HostSets()))
+    return Message(frame.now, _TABLE.read(frame))
 
 
 def encode_message(message: Message) -> bytes:
@@ -69,7 +69,7 @@ class BeginsData(msgspec.Struct):
     profiles: dict[str, dict[str, Fields]]
 
 
-def _read_begins(time: float, data: BeginsData, hosts: HostSets) -> e.Event:
+def _read_begins(time: float, data: BeginsData, _: object) -> e.Event:
     machine = read_machine(data, "data", _COUNTS, _HOSTS, _read_host)
     config = {**data.config, **{name: getattr(data, name) for name in _FLAGS}}
     return e.SimulationBegins(time, machine, config, data.workloads, data.profiles)
@@ -116,7 +116,7 @@ class SubmittedData(msgspec.Struct):
     profile: Fields | None = None
 
 
-def _read_submitted(time: float, data: SubmittedData, hosts: HostSets) -> e.Event:
+def _read_submitted(time: float, data: SubmittedData, _: object) -> e.Event:
     return e.JobSubmitted(time, read_job(data.job, data.job_id), data.profile)
 
 
@@ -136,12 +136,9 @@ class CompletedData(msgspec.Struct):
     alloc: str | None = None
 
 
-def _read_completed(time: float, data: CompletedData, hosts: HostSets) -> e.Event:
-    state = data.job_state
-    if not state.is_final:
-        raise FieldError("data.job_state", str(state), "an end state")
-    allocation = None if data.alloc is None else hosts.read(data.alloc, "data.alloc")
-    return e.JobCompleted(time, data.job_id, state, data.return_code, allocation)
+def _read_completed(time: float, data: CompletedData, _: object) -> e.Event:
+    allocation = None if data.alloc is None else read_hosts(data.alloc, "data.alloc")
+    return e.JobCompleted(time, data.job_id, data.job_state, data.return_code, allocation)
 
 
 def _write_completed(event: e.JobCompleted, _: object) -> dict[str, Any]:
@@ -158,7 +155,7 @@ class KilledData(msgspec.Struct):
     job_progress: dict[str, Fields]
 
 
-def _read_killed(time: float, data: KilledData, hosts: HostSets) -> e.Event:
+def _read_killed(time: float, data: KilledData, _: object) -> e.Event:
     for job_id, progress in data.job_progress.items():
         if job_id not in data.job_ids:
             raise FieldError("data.job_progress", job_id, "only jobs of data.job_ids")
@@ -198,8 +195,8 @@ class StateData(msgspec.Struct):
     state: str
 
 
-def _read_state(time: float, data: StateData, hosts: HostSets) -> e.Event:
-    return e.ResourceStateChanged(time, hosts.read(data.resources, "data.resources"), data.state)
+def _read_state(time: float, data: StateData, _: object) -> e.Event:
+    return e.ResourceStateChanged(time, read_hosts(data.resources, "data.resources"), data.state)
 
 
 def _write_state(event: e.ResourceStateChanged, _: object) -> dict[str, Any]:
@@ -218,7 +215,7 @@ _AVAILABILITY: dict[str, type[e.MachinesUnavailable] | type[e.MachinesAvailable]
 _KINDS: dict[type[e.Event], str] = {struct: kind for kind, struct in (*_SIGNALS.items(), *_AVAILABILITY.items())}
 
 
-def _read_notification(time: float, data: Fields, hosts: HostSets) -> e.Event:
+def _read_notification(time: float, data: Fields, _: object) -> e.Event:
     kind = data.get("type")
     if type(kind) is not str:
         raise FieldError("data.type", kind, "the kind of notification")
@@ -228,7 +225,7 @@ def _read_notification(time: float, data: Fields, hosts: HostSets) -> e.Event:
         text = data.get("resources")
         if type(text) is not str:
             raise FieldError("data.resources", text, "intervals of host ids such as '0-3 5'")
-        return _AVAILABILITY[kind](time, hosts.read(text, "data.resources"))
+        return _AVAILABILITY[kind](time, read_hosts(text, "data.resources"))
     return e.Notified(time, kind, data)
 
 

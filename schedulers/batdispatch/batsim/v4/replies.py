@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 
 from batdispatch.batsim.executors import read_mapping
-from batdispatch.batsim.hosts import HostSets
+from batdispatch.batsim.hosts import read_hosts
 from batdispatch.batsim.numbers import require_finite
 from batdispatch.batsim.shapes import Count, Empty, Fields, Name, Time
 from batdispatch.batsim.table import Column, Row, Table, plain
@@ -32,7 +32,7 @@ def decode_reply(data: bytes) -> Reply:
         InputError: Batsim 4 would refuse the frame; says which event, its type, the field, found and expected.
     """
     frame = _TABLE.decode(data)
-    return Reply(frame.now, _TABLE.read(frame, HostSets()))
+    return Reply(frame.now, _TABLE.read(frame))
 
 
 def encode_reply(reply: Reply) -> bytes:
@@ -63,25 +63,25 @@ class ExecuteData(msgspec.Struct, forbid_unknown_fields=True):
     additional_io_job: IoJobData | None = None
 
 
-def _read_execute(time: float, data: ExecuteData, hosts: HostSets) -> d.Decision:
+def _read_execute(time: float, data: ExecuteData, _: object) -> d.Decision:
     io_data = data.additional_io_job
     optional = {"mapping": data.mapping, "storage_mapping": data.storage_mapping, "additional_io_job": io_data}
     given = [name for name, value in optional.items() if value is not None]
     if len(given) > 1:
         raise FieldError("data", " and ".join(given), "at most one of " + ", ".join(optional))
-    allocation, mapping = _hosts(data.alloc, "data.alloc", hosts), None
+    allocation, mapping = _hosts(data.alloc, "data.alloc"), None
     if data.mapping is not None:
         allocation, mapping = read_mapping(data.mapping, allocation)
     io_job = None
     if io_data is not None:
-        where = _hosts(io_data.alloc, "data.additional_io_job.alloc", hosts)
+        where = _hosts(io_data.alloc, "data.additional_io_job.alloc")
         io_job = IoJob(where, io_data.profile_name, io_data.profile)
     return d.Execute(time, data.job_id, allocation, mapping, data.storage_mapping, io_job)
 
 
-def _hosts(text: str, field: str, hosts: HostSets) -> Allocation:
-    allocation = hosts.read(text, field)
-    if not allocation.mask:
+def _hosts(text: str, field: str) -> Allocation:
+    allocation = read_hosts(text, field)
+    if not allocation.bounds:
         raise FieldError(field, text, "at least one host")
     return allocation
 
@@ -141,7 +141,7 @@ class JobData(msgspec.Struct):
     job: Fields
 
 
-def _read_job(time: float, data: JobData, hosts: HostSets) -> d.Decision:
+def _read_job(time: float, data: JobData, _: object) -> d.Decision:
     workload, mark, name = data.job_id.partition("!")
     if not (workload and mark and name):
         raise FieldError("data.job_id", data.job_id, "workload!name")
@@ -160,11 +160,11 @@ class StateData(msgspec.Struct, forbid_unknown_fields=True):
     state: str
 
 
-def _read_state(time: float, data: StateData, hosts: HostSets) -> d.Decision:
+def _read_state(time: float, data: StateData, _: object) -> d.Decision:
     state = data.state
     if not (state.isascii() and state.isdigit() and len(state) < 10):
         raise FieldError("data.state", state, "the number of a power state, as a text")
-    return d.SetResourceState(time, _hosts(data.resources, "data.resources", hosts), state)
+    return d.SetResourceState(time, _hosts(data.resources, "data.resources"), state)
 
 
 def _write_state(decision: d.SetResourceState, _: object) -> dict[str, Any]:
@@ -201,7 +201,7 @@ _SIGNALS: dict[str, type[d.FinishRegistration] | type[d.ContinueRegistration]] =
 _KINDS = {struct: kind for kind, struct in _SIGNALS.items()}
 
 
-def _read_notification(time: float, data: NotificationData, hosts: HostSets) -> d.Decision:
+def _read_notification(time: float, data: NotificationData, _: object) -> d.Decision:
     if data.type not in _SIGNALS:
         raise FieldError("data.type", data.type, " or ".join(_SIGNALS))
     return _SIGNALS[data.type](time)
@@ -228,7 +228,7 @@ _TABLE = Table(
         Row(
             "QUERY",
             QueryData,
-            lambda time, data, hosts: d.QueryEnergy(time),
+            lambda time, *_: d.QueryEnergy(time),
             {d.QueryEnergy: lambda *_: {"requests": {"consumed_energy": {}}}},
         ),
         plain(

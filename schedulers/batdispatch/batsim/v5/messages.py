@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from batdispatch.batsim.hosts import HostSets
+from batdispatch.batsim.hosts import read_hosts
 from batdispatch.batsim.machine import read_machine, write_hosts
 from batdispatch.batsim.numbers import on_microsecond, require_finite
 from batdispatch.batsim.shapes import Count, Fields, Name, Time
@@ -37,7 +37,7 @@ AVAILABILITY: dict[str, type[e.MachinesUnavailable] | type[e.MachinesAvailable]]
 _AVAILABILITY_KINDS = {struct: kind for kind, struct in AVAILABILITY.items()}
 
 #: Batsim 5.0.0-rc2 stamps these with the time of the last event before them, be it hours ago.
-_STAMPED_EARLY = (e.MachinesUnavailable, e.MachinesAvailable, e.Notified, e.ResourceStateChanged)
+_STAMPED_EARLY = frozenset((e.MachinesUnavailable, e.MachinesAvailable, e.Notified, e.ResourceStateChanged))
 _COUNTS = ("computation_host_number", "storage_host_number", "host_number")
 _HOSTS = ("computation_hosts", "storage_hosts")
 
@@ -59,12 +59,15 @@ def decode_message(data: bytes, state: ExchangeState) -> Message:
         raise InputError("is not JSON; batprotocol's binary form is not supported", source=SOURCE)
     frame = _TABLE.decode(data)
     reached = frame.now
-    frame.now = on_microsecond(reached)
+    now = frame.now = on_microsecond(reached)
     for event in frame.events:
-        event.timestamp = on_microsecond(event.timestamp)
-    events = _TABLE.read(frame, _Reading(state))
+        # Most events are of the frame's own time.
+        event.timestamp = now if event.timestamp == reached else on_microsecond(event.timestamp)
+    events = _TABLE.read(frame, state)
     state.reached = reached
-    return Message(frame.now, _stamped(events, frame.now))
+    if not _STAMPED_EARLY.isdisjoint(map(type, events)):
+        _stamp(events, now)
+    return Message(now, events)
 
 
 def encode_message(message: Message, state: ExchangeState) -> bytes:
@@ -76,32 +79,24 @@ def encode_message(message: Message, state: ExchangeState) -> bytes:
     return _TABLE.encode_message(message, state)
 
 
-def _stamped(events: list[e.Event], now: float) -> list[e.Event]:
+def _stamp(events: list[e.Event], now: float) -> None:
     """Give events that carry the time of an earlier one the time of the next that tells its own, or the frame's."""
     for index in reversed(range(len(events))):
         event = events[index]
-        if isinstance(event, _STAMPED_EARLY):
+        if type(event) in _STAMPED_EARLY:
             events[index] = msgspec.structs.replace(event, time=now)
         else:
             now = event.time
-    return events
 
 
-class _Reading:
-    """What the events of one frame are read with."""
-
-    def __init__(self, state: ExchangeState) -> None:
-        self.state = state
-        self.hosts = HostSets()
-
-    def profiles(self, listed: list[ProfileData], field: str) -> dict[str, dict[str, Fields]]:
-        """Return profiles by workload and name, and remember them."""
-        profiles: dict[str, dict[str, Fields]] = {}
-        for index, data in enumerate(listed):
-            workload, name, profile = read_profile(data, f"{field}[{index}]")
-            profiles.setdefault(workload, {})[name] = profile
-            self.state.add(workload, name, profile)
-        return profiles
+def _read_profiles(listed: list[ProfileData], field: str, state: ExchangeState) -> dict[str, dict[str, Fields]]:
+    """Return profiles by workload and name, and remember them."""
+    profiles: dict[str, dict[str, Fields]] = {}
+    for index, data in enumerate(listed):
+        workload, name, profile = read_profile(data, f"{field}[{index}]")
+        profiles.setdefault(workload, {})[name] = profile
+        state.add(workload, name, profile)
+    return profiles
 
 
 class Property(msgspec.Struct):
@@ -149,9 +144,9 @@ class BeginsData(msgspec.Struct):
     batsim_commit: str = ""
 
 
-def _read_begins(time: float, data: BeginsData, reading: _Reading) -> e.Event:
+def _read_begins(time: float, data: BeginsData, state: ExchangeState) -> e.Event:
     machine = read_machine(data, "event", _COUNTS, _HOSTS, _read_host)
-    features = reading.state.features
+    features = state.features
     config = {
         "batsim_version": data.batsim_version,
         "batsim_commit": data.batsim_commit,
@@ -163,9 +158,9 @@ def _read_begins(time: float, data: BeginsData, reading: _Reading) -> e.Event:
         "profiles-forwarded-on-submission": features.forward_profiles_on_job_submission,
     }
     workloads = {workload.name: workload.filename for workload in data.workloads}
-    reading.state.workloads.update(workloads)
+    state.workloads.update(workloads)
     profiles: dict[str, dict[str, Fields]] = {name: {} for name in workloads}
-    profiles |= reading.profiles(data.profiles, "event.profiles")
+    profiles |= _read_profiles(data.profiles, "event.profiles", state)
     return e.SimulationBegins(time, machine, config, workloads, profiles)
 
 
@@ -240,12 +235,12 @@ class SubmittedData(msgspec.Struct):
     profile: ProfileData | None = None
 
 
-def _read_submitted(time: float, data: SubmittedData, reading: _Reading) -> e.Event:
+def _read_submitted(time: float, data: SubmittedData, state: ExchangeState) -> e.Event:
     job = read_job(data.job, data.job_id, on_microsecond(data.submission_time))
     profile = None
     if data.profile is not None:
         workload, name, profile = read_profile(data.profile, "event.profile")
-        reading.state.add(workload, name, profile)
+        state.add(workload, name, profile)
     return e.JobSubmitted(time, job, profile)
 
 
@@ -266,9 +261,7 @@ class CompletedData(msgspec.Struct):
     return_code: int = 0
 
 
-def _read_completed(time: float, data: CompletedData, reading: _Reading) -> e.Event:
-    if not data.state.is_final:
-        raise FieldError("event.state", str(data.state), "an end state")
+def _read_completed(time: float, data: CompletedData, state: ExchangeState) -> e.Event:
     if not -(2**31) <= data.return_code < 2**32:
         raise FieldError("event.return_code", data.return_code, "32 bits")
     code = data.return_code - 2**32 if data.return_code >= 2**31 else data.return_code
@@ -294,15 +287,15 @@ class KilledData(msgspec.Struct):
     profiles: list[ProfileData] = []
 
 
-def _read_killed(time: float, data: KilledData, reading: _Reading) -> e.Event:
-    profiles = reading.profiles(data.profiles, "event.profiles")
+def _read_killed(time: float, data: KilledData, state: ExchangeState) -> e.Event:
+    profiles = _read_profiles(data.profiles, "event.profiles", state)
     progress: dict[str, Fields] = {}
     for index, each in enumerate(data.progresses):
         field = f"event.progresses[{index}]"
         if each.job_id not in data.job_ids:
             raise FieldError(f"{field}.job_id", each.job_id, "one of event.job_ids")
         workload, _ = split_id(each.job_id, f"{field}.job_id")
-        progress[each.job_id] = read_progress(each.wrapper, workload, reading.state.lengths, f"{field}.wrapper")
+        progress[each.job_id] = read_progress(each.wrapper, workload, state.lengths, f"{field}.wrapper")
     return e.JobsKilled(time, data.job_ids, progress, profiles)
 
 
@@ -328,7 +321,7 @@ class ExternalData(msgspec.Struct):
     external_event: Fields = {}
 
 
-def _read_external(time: float, data: ExternalData, reading: _Reading) -> e.Event:
+def _read_external(time: float, data: ExternalData, state: ExchangeState) -> e.Event:
     field = "event.external_event.data"
     text = data.external_event.get("data", "")
     if not isinstance(text, str):
@@ -339,7 +332,7 @@ def _read_external(time: float, data: ExternalData, reading: _Reading) -> e.Even
         resources = fields.get("resources")
         if not isinstance(resources, str):
             raise FieldError(field, text, "a text 'resources' with intervals of host ids")
-        return AVAILABILITY[kind](time, reading.hosts.read(resources, field))
+        return AVAILABILITY[kind](time, read_hosts(resources, field))
     if data.id:
         fields["external_event_id"] = data.id
     return e.Notified(time, kind if isinstance(kind, str) else "generic", fields)
@@ -371,8 +364,8 @@ class PStateData(msgspec.Struct):
     pstate: Count = 0
 
 
-def _read_pstate(time: float, data: PStateData, reading: _Reading) -> e.Event:
-    return e.ResourceStateChanged(time, reading.hosts.read(data.host_ids, "event.host_ids"), str(data.pstate), False)
+def _read_pstate(time: float, data: PStateData, state: ExchangeState) -> e.Event:
+    return e.ResourceStateChanged(time, read_hosts(data.host_ids, "event.host_ids"), str(data.pstate), False)
 
 
 class OnOffData(msgspec.Struct):
@@ -382,8 +375,8 @@ class OnOffData(msgspec.Struct):
     state: Count = 0
 
 
-def _read_on_off(time: float, data: OnOffData, reading: _Reading) -> e.Event:
-    hosts = reading.hosts.read(data.host_ids, "event.host_ids")
+def _read_on_off(time: float, data: OnOffData, state: ExchangeState) -> e.Event:
+    hosts = read_hosts(data.host_ids, "event.host_ids")
     return e.ResourceStateChanged(time, hosts, str(data.state), True)
 
 
@@ -410,12 +403,12 @@ class ProbeData(msgspec.Struct, kw_only=True):
     data_type: Literal["VectorialProbeData", "AggregatedProbeData"] = "VectorialProbeData"
 
 
-def _read_probe(time: float, data: ProbeData, reading: _Reading) -> e.Event:
-    hosts, joules = reading.hosts.read(data.resources.host_ids, "event.resources.host_ids"), data.data.data
+def _read_probe(time: float, data: ProbeData, state: ExchangeState) -> e.Event:
+    hosts, joules = read_hosts(data.resources.host_ids, "event.resources.host_ids"), data.data.data
     many = data.data_type == "VectorialProbeData"
     if isinstance(joules, list) != many or (isinstance(joules, list) and len(joules) != hosts.size):
         raise FieldError("event.data.data", joules, f"{hosts.size} numbers" if many else "a number")
-    aggregate = "" if many else reading.state.probes.get(data.probe_id, "sum")
+    aggregate = "" if many else state.probes.get(data.probe_id, "sum")
     return e.ProbeData(time, data.probe_id, hosts, joules if isinstance(joules, list) else [joules], aggregate)
 
 
@@ -434,7 +427,7 @@ def _write_probe(event: e.ProbeData, state: ExchangeState) -> dict[str, Any]:
     }
 
 
-def _refuse_greeting(time: float, data: Fields, reading: _Reading) -> e.Event:
+def _refuse_greeting(time: float, data: Fields, state: ExchangeState) -> e.Event:
     raise FieldError("event_type", "a greeting", "it only at the beginning of an exchange")
 
 
@@ -444,7 +437,7 @@ class ErrorData(msgspec.Struct):
     error: str = ""
 
 
-def _read_error(time: float, data: ErrorData, reading: _Reading) -> e.Event:
+def _read_error(time: float, data: ErrorData, state: ExchangeState) -> e.Event:
     raise SimulationError(f"at {time:.6f} s: Batsim reports an error: {data.error[:1000]}")
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from batdispatch.batsim.executors import fold_mapping
-from batdispatch.batsim.hosts import HostSets
+from batdispatch.batsim.hosts import read_hosts
 from batdispatch.batsim.numbers import require_finite
 from batdispatch.batsim.shapes import Count, Fields, Name
 from batdispatch.batsim.table import Column, Row, Table, plain
@@ -42,7 +42,7 @@ def decode_reply(data: bytes, state: ExchangeState) -> Reply:
         InputError: the frame is not what Batsim 5 accepts.
     """
     frame = _TABLE.decode(data.rstrip(b"\0"))
-    return Reply(frame.now, _TABLE.read(frame, _Reading(state)))
+    return Reply(frame.now, _TABLE.read(frame, state))
 
 
 def encode_reply(reply: Reply, state: ExchangeState) -> bytes:
@@ -63,14 +63,6 @@ def decode_greeting(data: bytes, source: str) -> HelloData | None:
     """
     events = _TABLE.decode(data, source=source, kinds=("EDCHelloEvent",)).events
     return events[0].payload if len(events) == 1 and isinstance(events[0].payload, HelloData) else None
-
-
-class _Reading:
-    """What the events of one frame are read with."""
-
-    def __init__(self, state: ExchangeState) -> None:
-        self.state = state
-        self.hosts = HostSets()
 
 
 class PlacementData(msgspec.Struct, forbid_unknown_fields=True):
@@ -110,14 +102,13 @@ class ExecuteData(msgspec.Struct, forbid_unknown_fields=True):
     storage_placement: list[StorageData] = []
 
 
-def _read_execute(time: float, data: ExecuteData, reading: _Reading) -> d.Decision:
-    hosts = reading.hosts
-    allocation, mapping = _read_placed(data.allocation, "event.allocation", hosts)
+def _read_execute(time: float, data: ExecuteData, state: ExchangeState) -> d.Decision:
+    allocation, mapping = _read_placed(data.allocation, "event.allocation")
     overrides: dict[str, Allocation] = {}
     workload = data.job_id.partition("!")[0]
     for index, each in enumerate(data.profile_allocation_override):
         field = f"event.profile_allocation_override[{index}]"
-        part, free = _read_placed(each, field, hosts)
+        part, free = _read_placed(each, field)
         if free is not None:
             raise FieldError(f"{field}.executor_placement", free, "executors along ascending hosts")
         head, name = split_id(each.profile_id, f"{field}.profile_id")
@@ -128,9 +119,9 @@ def _read_execute(time: float, data: ExecuteData, reading: _Reading) -> d.Decisi
     return d.Execute(time, data.job_id, allocation, mapping, storage or None, overrides=overrides or None, fill=fill)
 
 
-def _read_placed(data: AllocationData, field: str, hosts: HostSets) -> tuple[Allocation, dict[int, int] | None]:
-    allocation = hosts.read(data.host_allocation, f"{field}.host_allocation")
-    if not allocation.mask:
+def _read_placed(data: AllocationData, field: str) -> tuple[Allocation, dict[int, int] | None]:
+    allocation = read_hosts(data.host_allocation, f"{field}.host_allocation")
+    if not allocation.bounds:
         raise FieldError(f"{field}.host_allocation", data.host_allocation, "at least one host")
     if data.executor_placement_type != CUSTOM:
         return allocation, None
@@ -212,7 +203,7 @@ class CallData(msgspec.Struct, forbid_unknown_fields=True):
     when: WhenData
 
 
-def _read_call(time: float, data: CallData, reading: _Reading) -> d.Decision:
+def _read_call(time: float, data: CallData, state: ExchangeState) -> d.Decision:
     when = data.when
     if data.when_type == "Periodic":
         _check_period(when, "event.when")
@@ -266,9 +257,9 @@ class RegisterProfileData(msgspec.Struct, forbid_unknown_fields=True):
     profile: ProfileData
 
 
-def _read_register_profile(time: float, data: RegisterProfileData, reading: _Reading) -> d.Decision:
+def _read_register_profile(time: float, data: RegisterProfileData, state: ExchangeState) -> d.Decision:
     workload, name, profile = read_profile(data.profile, "event.profile")
-    reading.state.add(workload, name, profile)
+    state.add(workload, name, profile)
     return d.RegisterProfile(time, workload, name, profile)
 
 
@@ -298,9 +289,9 @@ class RegisterJobData(msgspec.Struct, forbid_unknown_fields=True):
     job: JobData
 
 
-def _read_register_job(time: float, data: RegisterJobData, reading: _Reading) -> d.Decision:
+def _read_register_job(time: float, data: RegisterJobData, state: ExchangeState) -> d.Decision:
     workload, mark, _ = data.job.profile_id.partition("!")
-    workloads = reading.state.workloads
+    workloads = state.workloads
     # Whatever stands in a name, Batsim splits it at the first mark.
     if mark and workloads and workload not in workloads:
         raise FieldError("event.job.profile_id", data.job.profile_id, "workload!name of a workload that there is")
@@ -321,8 +312,8 @@ class PStateData(msgspec.Struct, forbid_unknown_fields=True):
     pstate: Count = 0
 
 
-def _read_pstate(time: float, data: PStateData, reading: _Reading) -> d.Decision:
-    return d.SetResourceState(time, reading.hosts.read(data.host_ids, "event.host_ids"), str(data.pstate), False)
+def _read_pstate(time: float, data: PStateData, state: ExchangeState) -> d.Decision:
+    return d.SetResourceState(time, read_hosts(data.host_ids, "event.host_ids"), str(data.pstate), False)
 
 
 class OnOffData(msgspec.Struct, forbid_unknown_fields=True):
@@ -332,8 +323,8 @@ class OnOffData(msgspec.Struct, forbid_unknown_fields=True):
     state: Count = 0
 
 
-def _read_on_off(time: float, data: OnOffData, reading: _Reading) -> d.Decision:
-    return d.SetResourceState(time, reading.hosts.read(data.host_ids, "event.host_ids"), str(data.state), True)
+def _read_on_off(time: float, data: OnOffData, state: ExchangeState) -> d.Decision:
+    return d.SetResourceState(time, read_hosts(data.host_ids, "event.host_ids"), str(data.state), True)
 
 
 class ProbedHosts(msgspec.Struct):
@@ -379,10 +370,10 @@ _AGGREGATIONS: dict[Aggregate, str] = {"": "NoResourcesAggregation", "sum": "Sum
 _AGGREGATES = {theirs: ours for ours, theirs in _AGGREGATIONS.items()}
 
 
-def _read_create_probe(time: float, data: CreateProbeData, reading: _Reading) -> d.Decision:
+def _read_create_probe(time: float, data: CreateProbeData, state: ExchangeState) -> d.Decision:
     when = data.measurement_triggering_policy.temporal_trigger
     _check_period(when, "event.measurement_triggering_policy.temporal_trigger")
-    hosts = reading.hosts.read(data.resources.host_ids, "event.resources.host_ids")
+    hosts = read_hosts(data.resources.host_ids, "event.resources.host_ids")
     aggregate = _AGGREGATES[data.resources_aggregation_function_type]
     return d.CreateProbe(time, data.probe_id, hosts, when.seconds(when.period), when.times, aggregate)
 
@@ -417,11 +408,11 @@ def _write_create_probe(decision: d.CreateProbe, state: ExchangeState) -> dict[s
     return written
 
 
-def _refuse_probe(time: float, data: Fields, reading: _Reading) -> d.Decision:
+def _refuse_probe(time: float, data: Fields, state: ExchangeState) -> d.Decision:
     raise FieldError("event_type", "a probe that is told to tell or begin anew", "none: Batsim 5.0.0-rc2 aborts on it")
 
 
-def _refuse_greeting(time: float, data: HelloData, reading: _Reading) -> d.Decision:
+def _refuse_greeting(time: float, data: HelloData, state: ExchangeState) -> d.Decision:
     raise FieldError("event_type", "a greeting", "it only in the handshake")
 
 

@@ -67,6 +67,8 @@ class HostBooks(Books):
 
     def __init__(self, space: HostSpace) -> None:
         self._space = space
+        #: An entry, the hosts of it that were said to be the lowest for a job last, and what is left without them.
+        self._offer: tuple[HostRuns, Allocation, HostRuns] | None = None
 
     def whole(self) -> HostRuns:
         return HostRuns.of(self._space.machine.compute)
@@ -81,6 +83,9 @@ class HostBooks(Books):
         return entry.size
 
     def cleared(self, entry: HostRuns, job: Job, allocation: Allocation) -> HostRuns | None:
+        offer = self._offer
+        if offer is not None and offer[0] is entry and offer[1] is allocation:
+            return offer[2]
         bounds = allocation.bounds
         return entry.without(bounds, allocation.size) if bounds else None
 
@@ -110,7 +115,12 @@ class HostBooks(Books):
         if not request.plain:
             return first_fit(self._space, entry.mask, job)
         units = request.units
-        return Allocation(bounds=entry.lowest(units), size=units) if units <= entry.size else None
+        if units > entry.size:
+            return None
+        bounds, left = entry.split(units)
+        allocation = Allocation(bounds=bounds, size=units)
+        self._offer = entry, allocation, left
+        return allocation
 
 
 class Snapshot:

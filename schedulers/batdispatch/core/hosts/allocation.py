@@ -78,7 +78,7 @@ class Allocation:
         Raises:
             InputError: the text is not a set of intervals.
         """
-        return cls(hostset.from_text(text))
+        return cls(bounds=hostruns.from_text(text))
 
     @property
     def mask(self) -> int:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
+import msgspec
+
 from batdispatch.core.hosts import hostset
 
 #: Of one set. A tuple, so that equal sets have equal bounds.
@@ -30,6 +32,21 @@ def mask_of(bounds: Sequence[int]) -> int:
     for index in range(0, len(bounds), 2):
         mask |= (1 << bounds[index + 1]) - (1 << bounds[index])
     return mask
+
+
+def from_text(text: str) -> Bounds:
+    """Read a host set in Batsim's notation.
+
+    Raises:
+        InputError: see `hostset.intervals`.
+    """
+    bounds: list[int] = []
+    for first, last in sorted(hostset.intervals(text)):
+        if bounds and first <= bounds[-1]:
+            bounds[-1] = max(bounds[-1], last + 1)
+        else:
+            bounds += first, last + 1
+    return tuple(bounds)
 
 
 def ids_of(bounds: Bounds) -> list[int]:
@@ -53,28 +70,19 @@ def text_of(bounds: Bounds) -> str:
     return " ".join(parts)
 
 
-class HostRuns:
-    """A set of hosts, immutable. To take k runs out of r, or to put them in, takes O(k log r) and a copy of r.
+class HostRuns(msgspec.Struct, eq=False, gc=False):
+    """A set of hosts, immutable. To take k runs out of r, or to put them in, takes O(k log r) and a copy of r."""
 
-    Attributes:
-        bounds: of the runs; not to be modified.
-        size: number of hosts.
-    """
-
-    __slots__ = ("_mask", "bounds", "size")
-
-    def __init__(self, bounds: Sequence[int], size: int) -> None:
-        """Take the bounds, and the number of hosts between them."""
-        self.bounds = bounds
-        self.size = size
-        self._mask: int | None = None
+    #: Bounds of the runs; not to be modified.
+    bounds: Sequence[int]
+    #: Number of hosts.
+    size: int
+    _mask: int | None = None
 
     @classmethod
     def of(cls, mask: int) -> HostRuns:
         """Return the set of a mask."""
-        found = cls(bounds_of(mask), mask.bit_count())
-        found._mask = mask
-        return found
+        return cls(bounds_of(mask), mask.bit_count(), mask)
 
     @property
     def mask(self) -> int:
@@ -130,14 +138,16 @@ class HostRuns:
                 more[at:at] = (first, end)
         return HostRuns(more, self.size + size)
 
-    def lowest(self, count: int) -> Bounds:
-        """Return the bounds of the `count` lowest hosts, 1 to `size`. Linear in the runs that these fill."""
-        bounds = self.bounds
+    def split(self, count: int) -> tuple[Bounds, HostRuns]:
+        """Return the bounds of the `count` lowest hosts, 1 to `size`, and the set less these. Linear in its runs."""
+        bounds, size = self.bounds, self.size - count
         index = 0
         while True:
-            first = bounds[index]
-            length = bounds[index + 1] - first
-            if length >= count:
-                return (*bounds[:index], first, first + count)
-            count -= length
+            first, end = bounds[index], bounds[index + 1]
+            if end - first > count:
+                cut = first + count
+                return (*bounds[:index], first, cut), HostRuns([cut, *bounds[index + 1 :]], size)
             index += 2
+            if end - first == count:
+                return tuple(bounds[:index]), HostRuns(bounds[index:], size)
+            count -= end - first

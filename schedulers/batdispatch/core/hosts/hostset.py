@@ -126,13 +126,12 @@ def to_text(mask: int) -> str:
     return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs(mask))
 
 
-def from_text(text: str) -> int:
-    """Read Batsim's notation of a host set (``0-3 5``; commas are accepted too).
+def intervals(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the intervals ``(first, last)`` of a host set in Batsim's notation, as written; commas are accepted too.
 
     Raises:
         InputError: the text is not a set of intervals, or an id is above `MAX_HOST_ID`.
     """
-    mask = 0
     for part in text.replace(",", " ").split():
         first, dash, last = part.partition("-")
         if not (first.isascii() and first.isdigit() and (not dash or (last.isascii() and last.isdigit()))):
@@ -143,5 +142,16 @@ def from_text(text: str) -> int:
         b = int(last) if dash else a
         if b < a or b > MAX_HOST_ID:
             raise InputError(f"host set {text!r}: {part!r} is not an ascending interval of ids up to {MAX_HOST_ID}")
-        mask |= ((1 << (b - a + 1)) - 1) << a
+        yield a, b
+
+
+def from_text(text: str) -> int:
+    """Read a host set in Batsim's notation.
+
+    Raises:
+        InputError: see `intervals`.
+    """
+    mask = 0
+    for first, last in intervals(text):
+        mask |= (1 << (last + 1)) - (1 << first)
     return mask

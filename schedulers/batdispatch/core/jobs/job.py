@@ -23,11 +23,6 @@ class JobState(StrEnum):
     COMPLETED_KILLED = "COMPLETED_KILLED"
     REJECTED = "REJECTED"
 
-    @property
-    def is_final(self) -> bool:
-        """Whether a job in this state is over."""
-        return self in FINAL_STATES
-
 
 #: The states that a job may end in; columns of states count along it.
 FINAL_STATES: tuple[JobState, ...] = tuple(

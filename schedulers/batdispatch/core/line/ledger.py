@@ -231,7 +231,7 @@ class Ledger:
             return f"continues job {job.parent}, which is unknown"
         if self.site is not None and (reason := self.site.refusal(job)):
             return reason
-        entered = self.at_best(job)
+        entered = job if self.openings is None else self.at_best(job)
         known = self._never.get(entered.request)
         if known is None:
             if len(self._never) >= CACHE_SIZE:

@@ -154,13 +154,9 @@ class Session:
         if now < ledger.now:
             raise InputError(f"time goes backwards: message of {now:.6f} s after {ledger.now:.6f} s")
         ledger.now = now
-        apply = self._apply
+        apply, hear = self._apply, self.dispatcher.on_event
         for event in events:
-            handler = apply.get(type(event))
-            if handler is not None:
-                handler(ledger, event)
-            else:
-                self.dispatcher.on_event(ledger, event)
+            apply.get(type(event), hear)(ledger, event)
         if self.ended:
             return Reply(now, ledger.take_decisions())
         if ledger.openings is not None:
@@ -181,12 +177,9 @@ class Session:
             ledger.finish_registration()
             self._registration_open = False
         decisions = ledger.take_decisions()
-        loop = ""
-        if not events or type(events[-1]) is e.RequestedCall:
-            loop = self._idle_calls.endless(message, decisions)
-        else:
+        if events and type(events[-1]) is not e.RequestedCall:
             self._idle_calls.interrupt()
-        if loop:
+        elif loop := self._idle_calls.endless(message, decisions):
             cls = type(self.dispatcher.innermost())
             raise SimulationError(f"dispatcher {cls.__name__} does not get on at {now:.6f} s: {loop}")
         delay = spent if self.decision_time is None else self.decision_time

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.correction import DEFAULT, LEAST, Correction, correct_runtime
-from batdispatch.core.plans.lateness import TOLERANCE, Lateness, overdue
+from batdispatch.core.plans.lateness import TOLERANCE, Lateness
 from batdispatch.core.plans.moments import end_of
 from batdispatch.parts.prediction.base import Prediction, make_prediction
 from batdispatch.parts.prediction.requested import Requested
 
 _KILLED = JobState.COMPLETED_KILLED
+#: Most jobs that ended whose errors are worked out together.
+_BLOCK = 4096
 
 
 class Predictions:
@@ -50,6 +52,9 @@ class Predictions:
         self._of: dict[str, float] = {}
         #: (time of the end, rank, job, run time, expected run time) of the jobs not yet learned from.
         self._fresh: list[tuple[float, int, Job, float, float]] = []
+        #: Expected run times and run times of jobs that ended, in seconds, whose errors are yet to be worked out.
+        self._predicted: list[float] = []
+        self._runtimes: list[float] = []
         self._ended = self._under = self._unknown = 0
         self._error = 0.0
 
@@ -96,7 +101,10 @@ class Predictions:
             self.prediction.forget(job)
             return
         runtime = now - stay.start
-        self._note(predicted, runtime)
+        self._predicted.append(predicted)
+        self._runtimes.append(runtime)
+        if len(self._runtimes) == _BLOCK:
+            self._sum_up()
         if self._learns:
             self._fresh.append((now, stay.rank, job, runtime, predicted))
 
@@ -105,6 +113,12 @@ class Predictions:
         for ended, _, job, runtime, predicted in sorted(self._fresh, key=itemgetter(0, 1)):
             self.prediction.learn(job, runtime, predicted, ended)
         self._fresh.clear()
+
+    def _sum_up(self) -> None:
+        """Add the errors of the jobs that ended since the last call."""
+        self.ended_at(np.array(self._predicted), np.array(self._runtimes))
+        self._predicted.clear()
+        self._runtimes.clear()
 
     def ended_at(self, predicted: NDArray[np.float64], runtimes: NDArray[np.float64]) -> None:
         """Note how long jobs ran that nobody killed, where the requests are taken as they stand.
@@ -116,16 +130,10 @@ class Predictions:
         known = predicted < math.inf
         expected, ran = predicted[known], runtimes[known]
         self._ended += len(ran)
-        # One by one, as `_note` adds them up.
+        # One by one, so that the sum is the same wherever blocks begin. A job that is killed at its walltime is told to
+        # have ended a little later, hence the tolerance.
         self._error = float(np.add.accumulate(np.concatenate(([self._error], np.abs(expected - ran))))[-1])
         self._under += int(np.count_nonzero(ran > expected + TOLERANCE))
-
-    def _note(self, predicted: float, runtime: float) -> None:
-        if predicted < math.inf:
-            self._ended += 1
-            self._error += abs(predicted - runtime)
-            # A job that is killed at its walltime is told to have ended a little later.
-            self._under += overdue(predicted, runtime)
 
     def report(self) -> dict[str, Any]:
         """Return how good the predictions for the jobs that ended by themselves or at their walltime were.
@@ -134,6 +142,7 @@ class Predictions:
         longer than predicted; jobs expected to run for ever are left out. `unpredicted` counts the jobs of which
         nothing was known.
         """
+        self._sum_up()
         count = self._ended
         return {
             "name": self.name,
