@@ -285,11 +285,11 @@ def _schema(dialect: Dialect, row: Row) -> type:
 def _event(dialect: Dialect) -> type[msgspec.Struct]:
     """Return the base of a protocol's events."""
     fields: list[Any] = [("timestamp", Time, 0.0) if dialect.lenient else ("timestamp", Time)]
-    return msgspec.defstruct("Event", fields, tag_field=dialect.tag)
+    return msgspec.defstruct("Event", fields, tag_field=dialect.tag, gc=False)
 
 
 def _frame(dialect: Dialect, schemas: Sequence[type]) -> Any:
     now: Any = ("now", Time, 0.0) if dialect.lenient else ("now", Time)
     event: Any = Union[tuple(schemas)]  # noqa: UP007 - as many as there are.
     events = ("events", list[event])
-    return msgspec.defstruct("Frame", [events, now] if dialect.lenient else [now, events])
+    return msgspec.defstruct("Frame", [events, now] if dialect.lenient else [now, events], gc=False)

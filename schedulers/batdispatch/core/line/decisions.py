@@ -1,4 +1,7 @@
-"""What a dispatcher answers. `time` is when the decision takes effect, in seconds."""
+"""What a dispatcher answers. `time` is when the decision takes effect, in seconds.
+
+Decisions, like events, refer to nothing that refers to them, so the garbage collector leaves them alone.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.events import Aggregate
 
 
-class Decision(msgspec.Struct, frozen=True):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """Base of all decisions."""
 
     time: float

@@ -1,4 +1,7 @@
-"""What a simulator tells a dispatcher. Times are seconds."""
+"""What a simulator tells a dispatcher. Times are seconds.
+
+Events are made for each message and refer to nothing that refers to them, so the garbage collector leaves them alone.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from batdispatch.core.machine.machine import Machine
 Aggregate = Literal["", "sum", "mean"]
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True, gc=False):
     """Base of all events."""
 
     time: float

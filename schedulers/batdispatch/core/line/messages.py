@@ -11,7 +11,7 @@ from batdispatch.core.line.decisions import Decision
 from batdispatch.core.line.events import Event, SimulationEnds
 
 
-class Message(msgspec.Struct, frozen=True):
+class Message(msgspec.Struct, frozen=True, gc=False):
     """What a simulator says: everything that happened since the last message, in order of time."""
 
     #: Simulated time in seconds.
@@ -24,7 +24,7 @@ class Message(msgspec.Struct, frozen=True):
         return bool(self.events) and isinstance(self.events[-1], SimulationEnds)
 
 
-class Reply(msgspec.Struct, frozen=True):
+class Reply(msgspec.Struct, frozen=True, gc=False):
     """What a dispatcher answers. `now` is when it finished deciding: later than the message's if deciding took time."""
 
     now: float
