@@ -13,7 +13,7 @@ import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Protocol
+from typing import IO, Any, BinaryIO, Protocol, TypeVar
 
 import msgspec
 
@@ -42,6 +42,8 @@ class Digest(Protocol):
 
 #: Told bytes of the file read so far and its size.
 Progress = Callable[[int, int], None]
+
+_Record = TypeVar("_Record")
 
 _BROKEN = (lzma.LZMAError, gzip.BadGzipFile, zlib.error, EOFError)
 
@@ -193,6 +195,24 @@ def read_all(path: str | Path, *, limit: int = MAX_WHOLE) -> tuple[bytes, str]:
     with Source(path, limit=limit) as source:
         content = source.stream.read()
         return content, source.digest()
+
+
+def read_record(path: Path, kind: type[_Record]) -> _Record:
+    """Return what a JSON file of this package's own holds.
+
+    Args:
+        path: of the file.
+        kind: what it holds, as a type that msgspec knows.
+
+    Raises:
+        InputError: it cannot be read, or holds something else.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except OSError as problem:
+        raise InputError(f"cannot be read: {problem.strerror}", source=str(path)) from None
+    except msgspec.MsgspecError as problem:
+        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
 
 
 def file_digest(path: Path) -> str:

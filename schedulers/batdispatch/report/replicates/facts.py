@@ -7,8 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from batdispatch.core.errors import InputError
-from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.files import read_record, write_whole
 
 #: Its name, in the folder of a comparison.
 FILE = "comparison.json"
@@ -51,8 +50,4 @@ def read_facts(folder: Path) -> Facts:
     Raises:
         InputError: they cannot be read.
     """
-    path = folder / FILE
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Facts)
-    except (msgspec.MsgspecError, OSError) as problem:
-        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
+    return read_record(folder / FILE, Facts)

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import pyarrow.parquet as pq
 from pyarrow.lib import ArrowException
 
+from batdispatch.inputs.files import read_record
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.campaign.plan import Plan
-from batdispatch.runs.campaign.table import TIMINGS, read_cell
+from batdispatch.runs.campaign.table import TIMINGS, CellResult
 
 
 def estimate(plan: Plan) -> dict[str, float | None]:
@@ -37,7 +38,7 @@ def _earlier(plan: Plan) -> Iterator[tuple[str, str, float]]:
     """Yield workload, dispatcher and CPU seconds of cells that were run, now or by an earlier version of the code."""
     for one in plan.planned:
         if one.task.key in plan.kept:
-            seconds = read_cell(plan.places.cell(one.task.key) / RESULT).performance.get("cpu_seconds")
+            seconds = read_record(plan.places.cell(one.task.key) / RESULT, CellResult).performance.get("cpu_seconds")
             if isinstance(seconds, int | float):
                 yield one.cell.workload.name, one.cell.dispatcher.name, float(seconds)
     path = plan.places.own / TIMINGS

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from pyarrow.lib import ArrowException
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.files import write_json
+from batdispatch.inputs.files import read_record, write_json
 from batdispatch.inputs.folders import MARK, Claim, FolderClaim, check_free
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
@@ -76,7 +76,7 @@ def note_needs(plan: Plan) -> None:
         InputError: an earlier note cannot be read.
     """
     path = plan.places.own / NEEDS
-    parts = dict(read_needs(path).parts) if path.is_file() and not plan.campaign.whole else {}
+    parts = dict(read_record(path, Needs).parts) if path.is_file() and not plan.campaign.whole else {}
     inputs = sorted(plan.inputs())
     for name in dict.fromkeys(one.cell.part for one in plan.planned):
         cells = dict.fromkeys(one.task.key for one in plan.planned if one.cell.part == name)
@@ -124,7 +124,7 @@ def _needs_of(folder: Path, places: Places) -> tuple[set[str], set[str]]:
     inputs: set[str] = set()
     path, table = folder / NEEDS, folder / RESULTS
     if path.is_file():
-        for part in read_needs(path).parts.values():
+        for part in read_record(path, Needs).parts.values():
             cells.update(part.cells)
             inputs.update(part.inputs)
     elif (folder / MARK).exists():
@@ -135,18 +135,6 @@ def _needs_of(folder: Path, places: Places) -> tuple[set[str], set[str]]:
         for key in shown:
             inputs |= _inputs_of(places.cell(key))
     return cells, inputs
-
-
-def read_needs(path: Path) -> Needs:
-    """Read what a campaign needs.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Needs)
-    except (OSError, msgspec.MsgspecError) as problem:
-        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
 
 
 def _cells_of(table: Path) -> set[str]:

@@ -13,14 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.numerals import number_of
-from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.files import read_record, write_whole
 from batdispatch.inputs.folders import check_finished
 from batdispatch.parts.solving.account import MEASURED_FIELDS
 from batdispatch.results.metrics.compute import describe
@@ -79,7 +78,7 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> None:
         }
         row |= {f"{table}.{name}": text for table, stated in tables.items() for name, text in stated.items()}
         if key not in failures and key not in read:
-            read[key] = read_cell(plan.places.cell(key) / RESULT)
+            read[key] = read_record(plan.places.cell(key) / RESULT, CellResult)
         for place, which in enumerate(_windows(row, cell.workload.windows)):
             came, took = outcome(read[key], place) if key in read else ({}, {})
             results.append({**which, **came, "failure": failures.get(key)})
@@ -182,18 +181,6 @@ def _read(path: Path) -> pa.Table:
         with pq.ParquetFile(path) as file:
             return file.read()
     except (OSError, pa.ArrowInvalid) as problem:
-        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
-
-
-def read_cell(path: Path) -> CellResult:
-    """Read a cell's result.json.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=CellResult)
-    except (msgspec.MsgspecError, OSError) as problem:
         raise InputError(f"cannot be read: {problem}", source=str(path)) from None
 
 

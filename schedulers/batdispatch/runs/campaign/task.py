@@ -24,9 +24,9 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
+from batdispatch.core.errors import BatdispatchError, SimulationError
 from batdispatch.core.line.blame import user_error
-from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.files import read_record, write_whole
 from batdispatch.links.with_parent import end_with_parent
 from batdispatch.runs.listener import Tell
 from batdispatch.runs.workers import carry_out, forget_peak
@@ -87,11 +87,7 @@ def carry_out_task(folder: Path, name: str) -> None:
     Raises:
         InputError: there is no such task.
     """
-    path = folder / "tasks" / f"{name}.json"
-    try:
-        task = msgspec.json.decode(path.read_bytes(), type=Task)
-    except OSError as problem:
-        raise InputError(f"cannot be read: {problem.strerror}", source=str(path)) from None
+    task = read_record(folder / "tasks" / f"{name}.json", Task)
     outcomes: list[Outcome] = []
     spent: dict[str, float] = {}
     with (folder / "progress" / f"{name}.jsonl").open("ab") as lines:

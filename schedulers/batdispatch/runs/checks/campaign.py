@@ -9,12 +9,13 @@ from typing import Any
 
 from batdispatch.audit.findings import Violation, part
 from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import read_record
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
 from batdispatch.results.starvation import starved_columns
-from batdispatch.runs.campaign.leftovers import NEEDS, read_needs
+from batdispatch.runs.campaign.leftovers import NEEDS, Needs
 from batdispatch.runs.campaign.plan import Places
-from batdispatch.runs.campaign.table import NAMES, Row, outcome, place_in_run, read_all_rows, read_cell
+from batdispatch.runs.campaign.table import NAMES, CellResult, Row, outcome, place_in_run, read_all_rows
 from batdispatch.runs.checks.names import belied_name
 
 KIND = "table"
@@ -69,7 +70,7 @@ def check_campaign(folder: Path) -> Iterator[Violation]:
             said.append(str(problem))
         else:
             counts = starved[cell][place] if starved[cell] else {}
-            said += _figures(row, outcome(read_cell(cell / RESULT), place)[0] | counts)
+            said += _figures(row, outcome(read_record(cell / RESULT, CellResult), place)[0] | counts)
         for text in said:
             yield Violation(KIND, f"{about}: {text}")
 
@@ -79,7 +80,7 @@ def _missing(folder: Path, rows: list[Row]) -> Iterator[Violation]:
     path = folder / NEEDS
     if not path.is_file():
         return
-    needs = read_needs(path).parts
+    needs = read_record(path, Needs).parts
     for name in dict.fromkeys(str(row["part"]) for row in rows):
         cells = {row["cell"] for row in rows if row["part"] == name}
         if name in needs and cells != set(needs[name].cells):

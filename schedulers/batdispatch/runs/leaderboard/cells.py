@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import read_record
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.run_files import RESULT
 
@@ -58,14 +58,11 @@ def read_cells(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Cell]:
     Raises:
         InputError: a result.json cannot be read.
     """
-    return [Cell(row, _made(folder / str(row["cell"]) / RESULT)) for row in rows if row["failure"] is None]
-
-
-def _made(path: Path) -> CellInputs:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=_Result).made_from
-    except (msgspec.MsgspecError, OSError) as problem:
-        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
+    return [
+        Cell(row, read_record(folder / str(row["cell"]) / RESULT, _Result).made_from)
+        for row in rows
+        if row["failure"] is None
+    ]
 
 
 def as_csv(cells: Sequence[Cell]) -> str:
