@@ -20,14 +20,16 @@
  * becomes how many it leaves spare then. */
 static double shadow_time(const State *state, int64_t *spare)
 {
+    const double *expected = state->expected;
+    int64_t holders = holding(state), left = *spare;
     double shadow = INFINITY;
-    int64_t holders = holding(state);
     /* The loop goes on through the jobs that end at the very same time. */
-    for (int64_t index = 0; index < holders && state->expected[index] <= shadow; index++) {
-        *spare += state->units[state->expected_job[index]];
-        if (shadow == INFINITY && *spare >= 0)
-            shadow = state->expected[index];
+    for (int64_t index = 0; index < holders && expected[index] <= shadow; index++) {
+        left += state->units[state->expected_job[index]];
+        if (shadow == INFINITY && left >= 0)
+            shadow = expected[index];
     }
+    *spare = left;
     return shadow;
 }
 
