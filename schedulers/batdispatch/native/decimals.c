@@ -54,10 +54,10 @@ char *put_six_digits(char *out, double number, double *read)
 }
 
 /* Write what printf writes, with a point whatever the locale has in its place. */
-static char *put_by_printf(char *out, int digits, double number)
+static char *put_by_printf(char *out, int64_t digits, double number)
 {
     char text[WIDEST];
-    snprintf(text, sizeof text, "%.*g", digits, number);
+    snprintf(text, sizeof text, "%.*g", (int)digits, number);
     for (const char *from = text; *from; from++) {
         if (strchr("0123456789e+-", *from))
             *out++ = *from;
@@ -67,14 +67,51 @@ static char *put_by_printf(char *out, int digits, double number)
     return out;
 }
 
-char *put_nine_significant(char *out, double number)
+static int64_t power_of_ten(int64_t exponent)
 {
-    return number < 1e9 && number == floor(number) ? put_whole(out, (int64_t)number) : put_by_printf(out, 9, number);
+    int64_t power = 1;
+    for (; exponent > 0; exponent--)
+        power *= 10;
+    return power;
 }
 
-char *put_six_significant(char *out, double number)
+/* Write so many places behind the point, without zeros at the end. */
+static char *put_places(char *out, int64_t rest, int64_t places)
 {
-    return number < 1e6 && number == floor(number) ? put_whole(out, (int64_t)number) : put_by_printf(out, 6, number);
+    if (!rest)
+        return out;
+    for (; rest % 10 == 0; places--)
+        rest /= 10;
+    *out++ = '.';
+    for (int64_t place = places - 1; place >= 0; place--, rest /= 10)
+        out[place] = (char)('0' + rest % 10);
+    return out + places;
+}
+
+char *put_significant(char *out, int64_t digits, double number)
+{
+    int64_t most = power_of_ten(digits), whole = number < 0x1p53 ? (int64_t)number : 0, places = digits;
+    if (number < (double)most && number == (double)whole)
+        return put_whole(out, whole);
+    for (int64_t left = whole; left; left /= 10)
+        places--;
+    /* What `nearest_whole` does not round, and numbers that get one digit more, are rare. */
+    if (!whole || places > 6)
+        return put_by_printf(out, digits, number);
+    int64_t scale = power_of_ten(places < 0 ? -places : places), parts = whole / scale, rest = 2 * (whole % scale);
+    if (places >= 0)
+        parts = (int64_t)nearest_whole(number, (double)scale);
+    else
+        parts += rest > scale || (rest == scale && (number > (double)whole || parts % 2));
+    if (parts == most)
+        return put_by_printf(out, digits, number);
+    if (places >= 0)
+        return put_places(put_whole(out, parts / scale), parts % scale, places);
+    out = put_places(put_whole(out, parts / (most / 10)), parts % (most / 10), digits - 1);
+    *out++ = 'e', *out++ = '+';
+    if (digits - places <= 10)
+        *out++ = '0';
+    return put_whole(out, digits - places - 1);
 }
 
 char *put_runs(char *out, const int32_t *first, const int32_t *last, int64_t runs)

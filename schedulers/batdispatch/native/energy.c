@@ -332,7 +332,7 @@ int64_t write_power_rows(const Energy *e, int64_t row, int64_t end, char *out, i
     char *begin = out;
     for (; row < end && out - begin + ROW <= room; row++) {
         const int64_t *count = e->count + row * COLUMNS;
-        out = put_nine_significant(out, e->when[row]);
+        out = put_significant(out, 9, e->when[row]);
         for (int64_t column = 0; column < COLUMNS; column++)
             out = put_whole(put(out, ","), count[column]);
         out = put(out, "\n");
@@ -353,7 +353,7 @@ int64_t write_pstate_rows(const Energy *e, const int64_t *targets, int64_t row, 
             break;
         int64_t target = targets[e->turn[number] * 2 + (phase == ARRIVAL)];
         Hosts hosts = of_switch(e, number);
-        out = put_runs(put(put_six_significant(out, e->event_at[row]), ","), hosts.first, hosts.last, hosts.runs);
+        out = put_runs(put(put_significant(out, 6, e->event_at[row]), ","), hosts.first, hosts.last, hosts.runs);
         out = put_whole(put(out, target < 0 ? ",-" : ","), target < 0 ? -target : target);
         out = put(out, "\n");
     }

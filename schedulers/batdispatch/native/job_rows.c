@@ -165,7 +165,7 @@ EXPORT int64_t write_state_rows(const double *time, const int64_t *idle, const i
 {
     char *begin = out;
     for (; row < end && out - begin + FIXED <= room; row++) {
-        out = put(put_nine_significant(out, time[row]), ",0,0,0,");
+        out = put(put_significant(out, 9, time[row]), ",0,0,0,");
         out = put_whole(out, idle[row]);
         *out++ = ',';
         out = put_whole(out, computing[row]);
