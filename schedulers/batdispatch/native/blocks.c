@@ -100,7 +100,9 @@ int64_t write_runs(const Plan *plan, const uint64_t *mask, int32_t *first, int32
 
 void enter_hosts(const Plan *plan, const uint64_t *mask, uint64_t *hosts)
 {
-    for (int64_t block = 0; block < plan->blocks; block++)
-        if (has(mask, block))
-            enter_run(hosts, plan->block_first[block], plan->block_first[block] + plan->block_size[block] - 1);
+    for (int64_t index = 0; index < used_words(plan); index++)
+        for (uint64_t word = mask[index]; word; word &= word - 1) {
+            int64_t block = index * WORD + lowest_place(word), first = plan->block_first[block];
+            enter_run(hosts, first, first + plan->block_size[block] - 1);
+        }
 }

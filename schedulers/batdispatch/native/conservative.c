@@ -264,6 +264,8 @@ static void switch_hosts(State *state, const Plan *plan)
         enter_hosts(plan, job_set(plan, plan->planned_job[at]), s->idle);
         want(state, start, s->idle);
     }
+    if (!s->acts)
+        return;
     empty(s->free, s->words);
     enter_hosts(plan, plan->now_free, s->free);
     let_sleep(state);

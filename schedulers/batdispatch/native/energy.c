@@ -92,12 +92,16 @@ static double sum(const double *number, int64_t count)
         int64_t half = count / 2 - count / 2 % 8;
         return sum(number, half) + sum(number + half, count - half);
     }
-    double part[8] = {0.0}, found = 0.0;
+    double part[8], found = 0.0;
     int64_t index = 0;
-    for (; count >= 8 && index < count - count % 8; index++)
-        part[index % 8] = index < 8 ? number[index] : part[index % 8] + number[index];
-    if (count >= 8)
+    if (count >= 8) {
+        for (int64_t lane = 0; lane < 8; lane++)
+            part[lane] = number[lane];
+        for (index = 8; index + 8 <= count; index += 8)
+            for (int64_t lane = 0; lane < 8; lane++)
+                part[lane] += number[index + lane];
         found = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+    }
     for (; index < count; index++)
         found += number[index];
     return found;

@@ -24,6 +24,8 @@ static void switch_hosts(State *state, int64_t rule)
 {
     if (looks_ahead(state) && (rule == EASY_COUNT || rule == EASY_HOSTS))
         want_head(state);
+    if (!state->sleepers->acts)
+        return;
     find_free(state);
     let_sleep(state);
 }

@@ -356,8 +356,6 @@ void let_sleep(State *state)
 {
     Sleepers *s = state->sleepers;
     double now = state->now;
-    if (!s->acts)
-        return;
     copy(s->wanted, s->idle, s->words);
     meet(s->idle, s->asleep, s->words);
     begin_switches(state, UP, s->idle, s->some);

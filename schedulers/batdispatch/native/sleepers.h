@@ -111,7 +111,7 @@ bool looks_ahead(State *state);
 void want(State *state, double start, const uint64_t *hosts);
 /* Make `free` the set of free hosts. */
 void find_free(const State *state);
-/* Wake hosts that are wanted, and let others sleep that are free; the end of a decision. */
+/* Wake hosts that are wanted, and let others sleep that are free; the end of a decision in which the layer `acts`. */
 void let_sleep(State *state);
 
 #endif

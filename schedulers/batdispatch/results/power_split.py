@@ -74,7 +74,7 @@ class PowerSplit:
         self._times = np.append(0.0, changes.times)
         #: What `_Numbers.level` sums up to over all hosts from each time on, and how many hosts were set then.
         begin = self._numbers.level[self._numbers.start].sum(axis=0)
-        self._levels = np.cumsum([begin, *self._steps], axis=0)
+        self._levels = np.cumsum(np.concatenate([begin[None], self._steps]), axis=0)
         self._set = np.append(0, np.where(changes.reached, 0, changes.hosts.sizes))
 
     def _follow(self, hosts: NDArray[np.int64], row: NDArray[np.int32]) -> None:

@@ -64,9 +64,7 @@ class HostStates:
         #: (kind, virtual power state, the one that follows it) -> mask of the hosts that switch so.
         self._switching: dict[tuple[int, int, int], int] = {}
         self.falling = self.rising = 0
-        self.asleep = hostset.mask_of(
-            host for host, power in enumerate(self.powers) if power.start not in power.computing
-        )
+        self.asleep = sum(hosts for power, hosts in self.kinds if power.start not in power.computing)
         #: Of those that sleep, the hosts that have done so from the beginning.
         self.from_start = self.asleep
 

@@ -187,9 +187,11 @@ def _last_changes(machine: Machine, schedule: Schedule, ended: Ints) -> Iterator
 
 def _computing(times: Floats, change: Ints) -> int:
     """Return what some starts and ends add to the time for which hosts compute, ns times hosts."""
-    if times.max(initial=0.0) * 1e9 * float(np.abs(change).sum()) < 2.0**62:
-        return -int(np.rint(times * 1e9).astype(np.int64) @ change)
-    # Of any size where 64 bits may not hold the sum.
+    # Products of halves of the times, so that 64 bits hold the sums.
+    high, low = np.divmod(np.rint(times * 1e9), 2.0**32)
+    if max(2.0**32, high.max(initial=0.0)) * float(np.abs(change).sum()) < 2.0**62:
+        return -(int(high.astype(np.int64) @ change) << 32) - int(low.astype(np.int64) @ change)
+    # Of any size where they may not.
     added: int = sum(time * count for time, count in zip(_nanoseconds(times), change.tolist(), strict=True))
     return -added
 

@@ -104,7 +104,8 @@ def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleeper
     sleepers.hold_zeros(size, "booting_job", "active_switch", "leaving_switch", "told_switch")
     # A job takes three numbers.
     sleepers.hold_zeros(3 * jobs, "planned")
-    make_room(sleepers, size)
+    # Each job may wake hosts up; what is never written takes no memory.
+    make_room(sleepers, size + jobs)
     return sleepers
 
 
