@@ -54,7 +54,7 @@ def _factors_of(ordering: Multifactor, jobs: Jobs, machine: Machine, demands: De
     factors = Factors(half_life=options.half_life or math.inf, moment=-1.0, axis=ordering.axis)
     for name in ("age", "max_age", "fairshare", "period", "fair_tree"):
         setattr(factors, name, getattr(options, name))
-    factors.hold_zeros(count, "base", "size", "queue", "owner", "running_job", "cores")
+    factors.hold_zeros(count, "running_job", "cores")
     try:
         owners = _tell_of_jobs(factors, ordering, jobs, {} if demands is None else demands.never)
     except InputError as problem:
@@ -72,15 +72,21 @@ def _factors_of(ordering: Multifactor, jobs: Jobs, machine: Machine, demands: De
 
 def _tell_of_jobs(factors: Factors, ordering: Multifactor, jobs: Jobs, never: dict[int, str]) -> list[Association]:
     """Tell what jobs gain that may run, and whose they are; return the owners."""
-    site, of = ordering.ledger.site, factors.arrays
-    owners: dict[Association, int] = {}
-    for rank in range(len(jobs.units)):
+    site, said, owners = ordering.ledger.site, jobs.said, dict[Association, int]()
+    # Jobs that have no further fields differ by their columns alone.
+    columns = zip(said.units.tolist(), said.walltime.tolist(), said.user.tolist(), strict=True)
+    rows: dict[object, tuple[float, ...]] = {}
+    table = np.zeros((len(said), 4))
+    for rank, row in enumerate(columns if said.extra is None else range(len(said))):
         if rank in never:
             continue
-        job = jobs.said.job(rank)
-        # Queues bound the number of nodes.
-        job = job if site is None else site.fitted(job)
-        of["base"][rank] = -float(nice_of(job))
-        of["size"][rank], of["queue"][rank] = ordering.for_size(job), ordering.for_queues(job)
-        of["owner"][rank] = owners.setdefault(ordering.owner(job), len(owners))
+        if row not in rows:
+            job = said.job(rank)
+            # Queues bound the number of nodes.
+            job = job if site is None else site.fitted(job)
+            owner = owners.setdefault(ordering.owner(job), len(owners))
+            rows[row] = (-float(nice_of(job)), ordering.for_size(job), ordering.for_queues(job), owner)
+        table[rank] = rows[row]
+    base, size, queue, owner_of = table.T.copy()
+    factors.hold(base=base, size=size, queue=queue, owner=owner_of.astype(np.int32))
     return list(owners) or [("", "")]
