@@ -9,9 +9,12 @@ import pytest
 
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.energy_files import CHANGES
+from batdispatch.engines.energy_files import ENERGY as FILE
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.results import power_split
-from batdispatch.results.power_split import CHANGES, FILE, read_energy, split_of
+from batdispatch.results.power_rows import read_power
+from batdispatch.results.power_split import PowerSplit
 from recorded_energy import ENERGY
 
 FOLDERS = sorted(
@@ -56,12 +59,12 @@ def seconds_by_hand(folder: Path, machine: Machine) -> list[tuple[float, float, 
 def test_the_split_of_recordings_is_that_of_each_host_by_itself(folder: Path) -> None:
     machine = machine_of(folder)
     end = float((folder / FILE).read_text().splitlines()[-1].partition(",")[0])
-    split = split_of(folder, machine, read_energy(folder / FILE))
-    assert split is not None
+    changes = read_power(folder, changes=True).changes
+    assert changes is not None
+    split = PowerSplit(machine, changes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(power_split, "_PAIRS", 3)
-        in_blocks = split_of(folder, machine, read_energy(folder / FILE))
-    assert in_blocks is not None
+        in_blocks = PowerSplit(machine, changes)
     assert [*in_blocks.between(0.0, end)] == pytest.approx(split.between(0.0, end))
     halves = split.between(0.0, 0.4 * end), split.between(0.4 * end, end)
     assert [*map(sum, zip(*halves, strict=True))] == pytest.approx(split.between(0.0, end))
