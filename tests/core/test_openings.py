@@ -166,7 +166,7 @@ def test_decisions_that_take_time_start_jobs_that_still_end_in_time() -> None:
 
 
 def test_who_cannot_do_with_reservations_says_so() -> None:
-    with pytest.raises(InputError, match=r"the machine has reservations, and Attempts cannot do with waiting jobs"):
+    with pytest.raises(InputError, match=r"the machine has reservations, and attempts cannot do with waiting jobs"):
         simulate(machine(window(20.0, 30.0)), [Task("a", 0.0, 1, 1.0)], "attempts[dispatcher=fcfs,requests=factor]")
 
 

@@ -74,7 +74,7 @@ def test_the_cap_is_kept_while_jobs_are_resized(inner: str) -> None:
     resizes = 0
     for seed in range(6):
         idle, full = idle_and_full(machine_of(np.random.default_rng(seed)))
-        cap = idle + (full - idle) * (0.4, 0.6, 0.8)[seed % 3]
+        cap = idle + (full - idle) * (0.5, 0.6, 0.8)[seed % 3]
         sleep = ["sleep=none", *SLEEPS][seed % 5]
         machine, count, result = ran(seed, f"cap={cap},{sleep}", {"dispatcher": inner})
         check_cap(machine, result, [0.0], [cap])

@@ -156,9 +156,9 @@ def test_a_job_may_be_beyond_the_cap_because_its_hosts_would_have_to_wake_up(tmp
     watts = """<prop id="wattage_per_state" value="30:30:100,9:9:9,20:20:20,425:425:425"/>
     <prop id="sleep_pstates" value="1:2:3"/>"""
     platform = platform_of(hosts_of(2, watts)).replace('speed="1Gf"', 'pstate="1" speed="1Gf,1f,0.5f,0.2f"')
-    jobs = [{"id": "1", "subtime": 0, "walltime": 20, "res": 1, "profile": "d10"}]
-    run = simulated(tmp_path, "powered[cap=200]", platform, jobs, delays(10), energy="exact")
-    assert '"reason": "needs 455 W with all hosts at rest' in (run / "result.json").read_text()
+    jobs = [{"id": "1", "subtime": 0, "walltime": 20, "res": 2, "profile": "d10"}]
+    run = simulated(tmp_path, "powered[cap=500]", platform, jobs, delays(10), energy="exact")
+    assert '"reason": "needs 850 W with all hosts at rest' in (run / "result.json").read_text()
     assert "nothing wrong in what was checked" in found(run)
 
 

@@ -116,7 +116,7 @@ def test_a_recorded_run_is_checked_by_a_kernel_and_in_python_only_where_they_dif
         ({"clock": "apart"}, "--clock apart"),
         ({"decision_time": 1.0}, "decisions take simulated time"),
         ({"decision_clock": "cpu"}, "timed by CPU time"),
-        ({"dispatcher": "best-list"}, "BestList has no kernel"),
+        ({"dispatcher": "best-list"}, "best-list has no kernel"),
         ({"dispatcher": "attempts", "options": {"dispatcher": "easy"}}, "has no kernel"),
         ({"options": {"ordering": "pcp20-priority"}}, "pcp20-priority has no kernel, multifactor and those by"),
         ({"options": {"ordering": "late-first"}}, "ordering late-first has no kernel"),

@@ -2,8 +2,9 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import reject, settings
 
+from batdispatch.core.errors import InputError
 from batdispatch.core.line import dispatcher as dispatchers
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
@@ -38,4 +39,10 @@ def run(name: str, options: str, machine: Machine, tasks: list[Task], **others: 
     registers = dispatchers.find(name).registers_jobs or "states=lower" in options
     engine = EngineOptions(dynamic_jobs=registers, energy="exact")
     text = f"powered[dispatcher={INSIDE.get(name, name)},{options}]"
-    return simulate(machine, tasks, text, engine=engine, **others)  # type: ignore[arg-type]
+    try:
+        return simulate(machine, tasks, text, engine=engine, **others)  # type: ignore[arg-type]
+    except InputError as problem:
+        if "and a job adds" in str(problem):
+            # Hosts that wake up would burn more than the cap that was drawn.
+            reject()
+        raise

@@ -71,7 +71,8 @@ class PowerCap:
         """Share the power that the cap leaves beyond the rest; `sleeps`: whether hosts may sleep.
 
         Raises:
-            InputError: a host states no watts, or the cap is lower than what all hosts burn at rest.
+            InputError: a host states no watts, or the cap is below what all hosts burn at rest, or never leaves the
+                power for a job.
         """
         self.measure(ledger.machine, sleeps=sleeps)
         if self._slows and len(self.levels) == 1:
@@ -115,6 +116,13 @@ class PowerCap:
         self._beyond = [_beyond_rest(power, rest) for power, rest in zip(machine.powers, self._at_rest, strict=True)]
         self._switching = max(self._beyond[host] for host in compute) if sleeps else 0
         self._delay = 0.0
+        added = 0 if self._field else max(min(self._per_unit), self._switching)
+        if self._most < base + added:
+            raise InputError(
+                f"found {self._most / _MILLI:g} W, expected at least {(base + added) / _MILLI:g} W: all hosts burn "
+                f"{base / _MILLI:g} W at rest, and a job adds {added / _MILLI:g} W or more",
+                source=f"dispatcher powered, option cap={self._name}",
+            )
 
     # ------------------------------------------------------------------ jobs
 

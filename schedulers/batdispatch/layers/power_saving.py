@@ -193,7 +193,7 @@ class PowerSaving(Layer):
         """Return the price and the cap, if they are given."""
         options = self.options
         watts = number_of(options.cap.removesuffix("%"))
-        is_file = math.isnan(watts) and not options.cap.endswith("%")
+        is_file = math.isnan(watts) and not options.cap.endswith("%") and options.cap not in ("", "nan")
         if not (is_file or 0 <= watts < math.inf):
             raise InputError(
                 f"dispatcher powered: found cap={options.cap}, expected a number of watts of at least 0, a share such "

@@ -223,7 +223,7 @@ def test_the_sums_over_many_hosts_are_those_of_numpy() -> None:
         ("dispatcher=easy[ordering=unicef],sleep=idle", "hosts that sleep have a kernel only under an ordering"),
         ("dispatcher=fcfs[default_walltime=9],sleep=idle", "hosts that sleep have a kernel only under an ordering"),
         ("dispatcher=easy[ordering=guarded],sleep=quiet", "hosts that sleep have a kernel only under an ordering"),
-        ("dispatcher=best-list", "dispatcher BestList has no kernel"),
+        ("dispatcher=best-list", "dispatcher best-list has no kernel"),
     ],
 )
 def test_what_kernels_do_not_know_of_the_layer(options: str, reason: str) -> None:

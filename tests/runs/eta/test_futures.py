@@ -105,7 +105,7 @@ def test_more_than_the_machine_in_use_is_refused() -> None:
 
 @needs_kernels
 def test_a_dispatcher_without_a_kernel_is_refused_in_words() -> None:
-    with pytest.raises(InputError, match="dispatcher best-list: dispatcher BestList has no kernel"):
+    with pytest.raises(InputError, match="dispatcher best-list: dispatcher best-list has no kernel"):
         Futures("best-list", UNITS)
     with pytest.raises(InputError, match="priorities of multifactor depend on what a queue does not tell"):
         Futures("easy[ordering=multifactor]", UNITS)

@@ -37,6 +37,12 @@ def names(group: str) -> list[str]:
     return sorted({point.name for point in announcements().select(group=group)})
 
 
+def name_of(group: str, kind: type) -> str:
+    """Return the name that a class is registered by, or its own name if it is not."""
+    value = f"{kind.__module__}:{kind.__qualname__}"
+    return next((point.name for point in announcements().select(group=group) if point.value == value), kind.__name__)
+
+
 def load(group: str, name: str, kind: str) -> Any:
     """Import and return what is registered as `name`, None if nothing is.
 

@@ -50,11 +50,12 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.blame import blame, file_of
-from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.dispatcher import GROUP, Dispatcher
 from batdispatch.core.line.features import check_features
 from batdispatch.core.line.idle_calls import IdleCalls
 from batdispatch.core.line.ledger import SOONEST, TICK, Ledger
 from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.registry import name_of
 
 #: Seconds of simulated time that a decision takes: a constant, or None for the measured time.
 DecisionTime = float | None
@@ -213,8 +214,9 @@ class Session:
             InputError: that is not known, or the dispatcher cannot do with reservations.
         """
         if not self.dispatcher.heeds_reservations:
+            name = name_of(GROUP, type(self.dispatcher))
             raise InputError(
-                f"the machine has reservations, and {type(self.dispatcher).__name__} cannot do with waiting jobs that "
+                f"the machine has reservations, and {name} cannot do with waiting jobs that "
                 "come again with other hosts: take another dispatcher, or a platform without reservations"
             )
         if self.decision_time is None:

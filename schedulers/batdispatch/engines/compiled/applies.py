@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.dispatcher import GROUP, Dispatcher
+from batdispatch.core.line.registry import name_of
 from batdispatch.core.machine.machine import WEIGHT_PROPERTY, Machine
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
@@ -70,7 +71,7 @@ def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
     # A class that is derived from one of them may decide otherwise.
     if not isinstance(dispatcher, DISPATCHERS) or type(dispatcher) not in DISPATCHERS:
         names = ", ".join(sorted(map(_name, DISPATCHERS)))
-        return f"dispatcher {type(dispatcher).__name__} has no kernel, these have: {names}"
+        return f"dispatcher {name_of(GROUP, type(dispatcher))} has no kernel, these have: {names}"
     options = dispatcher.options
     placements = (FirstFit, Consecutive) if isinstance(dispatcher, SlurmBackfill) else (FirstFit,)
     if type(dispatcher.placement) not in placements:
