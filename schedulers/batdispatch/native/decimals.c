@@ -38,9 +38,12 @@ char *put_six_digits(char *out, double number, double *read)
         memcpy(out, isnan(number) ? "nan" : "inf", 3);
         return out + 3;
     }
+    *read = number;
+    /* Whole, so that printf writes no point, which the locale may replace. */
+    if (number >= 0x1p62)
+        return put_millionths(out + sprintf(out, "%.0f", number), 0);
     double before = floor(number);
     int64_t whole = (int64_t)before, rest = 0;
-    *read = number;
     if (number < COARSE_SIX && number != before) {
         double millionths = nearest_whole(number, 1e6);
         *read = millionths / 1e6;

@@ -160,6 +160,12 @@ def test_a_wrong_job_is_refused_in_the_same_words_wherever_it_stands(
             assert str(refused.value) == str(careful.value)
 
 
+@pytest.mark.parametrize("usual", [True, False])
+def test_a_job_that_comes_at_minus_zero_comes_at_zero(tmp_path: Path, usual: bool) -> None:
+    jobs = [{"id": "1", **JOB, "subtime": -0.0, **({} if usual else {"contiguous": True})}]
+    assert str(read_workload(written(tmp_path, jobs)).jobs[0].submission) == "0.0"
+
+
 def test_a_field_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, [{"id": "1", **JOB, "group": 1}])
     path.write_text(path.read_text().replace('"group": 1', '"group": 1, "group": 2'))

@@ -41,7 +41,8 @@ def read_moment(value: Any, field: str = "subtime") -> float:
     """
     if type(value) not in (float, int) or not 0 <= value <= MAX_MOMENT:
         raise FieldError(field, value, f"a number of seconds from 0 to {MAX_MOMENT:g}")
-    return float(value)
+    # -0.0, which would be written with its sign, becomes 0.0.
+    return float(value) + 0.0
 
 
 def read_user(value: Any, field: str = "user") -> str:

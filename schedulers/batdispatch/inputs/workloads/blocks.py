@@ -57,7 +57,8 @@ def read_block(
         Job(
             id=name,
             request=requests[units],
-            submission=float(submission),
+            # As `read_moment`.
+            submission=float(submission) + 0.0,
             walltime=math.inf if walltime == -1 else float(walltime),
             profile=profiles[profile],
             user=users.setdefault(str(user), str(user)),
