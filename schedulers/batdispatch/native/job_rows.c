@@ -11,7 +11,7 @@
 #define NO_TIME 1e-5
 #define SHORT 1e-9
 /* Bytes of a row without its names and hosts. */
-enum { FIXED = 8 * WIDEST + 200 };
+enum { FIXED = 9 * WIDEST + 200 };
 
 /* Times are in seconds. */
 typedef struct {
