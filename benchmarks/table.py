@@ -30,6 +30,7 @@ import struct
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
@@ -43,6 +44,8 @@ from yardstick import Rigid
 from batdispatch.inputs.workloads import Workload, write_workload
 from batdispatch.inputs.workloads.importers import read_log
 
+#: Rules by which hosts sleep, as options of `powered`.
+SLEEPS = ("sleep=idle", "sleep=idle,after=300,keep=8", "sleep=quiet", "sleep=quiet,after=3600,keep=8")
 LOGS = {"KTH-SP2": "KTH-SP2-1996-2.1-cln.swf.xz", "CEA-Curie": "CEA-Curie-2011-2.1-cln.swf.xz"}
 #: Program of the minimal Python: the file of jobs, and the number of hosts.
 MINIMAL = """
@@ -167,6 +170,8 @@ def cases(options: argparse.Namespace, folder: Path) -> Iterator[Case]:
             yield f"{name}, easy", easy, name
         for dispatcher in ("conservative", "slurm-backfill"):
             yield f"KTH-SP2, {dispatcher}", simulation(dispatcher), "KTH-SP2"
+        for dispatcher in ("easy", "conservative"):
+            yield f"KTH-SP2 with watts, {dispatcher}", partial(powered, folder=folder, dispatcher=dispatcher), "KTH-SP2"
         yield "KTH-SP2, compare fcfs,easy,filler", comparison, "KTH-SP2"
         for name in LOGS:
             yield f"{name}, report of two recorded runs", report, name
@@ -210,6 +215,17 @@ def recorded_report(site: Site, folder: Path, before: Path | None) -> dict[str, 
 
     found: dict[str, Program | None] = {"ours": call(None)}
     return found if before is None else found | {"before": call(before)}
+
+
+def powered(site: Site, folder: Path, dispatcher: str) -> dict[str, Program | None]:
+    """Return a dispatcher alone, with its energy counted, and inside `powered`, on hosts that state watts and sleep."""
+    platform = folder / "watts.xml"
+    words = ["--hosts", str(site.hosts), "--power", "batsim-cluster", "--out", str(platform)]
+    command("platform", "generate", "flat", *words)
+    inputs = ["run", "--platform", str(platform), "--workload", str(site.workload), "--no-record", "--dispatcher"]
+    found = {"ours": [dispatcher], "energy counted": [dispatcher, "--energy", "exact"]}
+    found |= {sleep: [f"powered[dispatcher={dispatcher},{sleep}]"] for sleep in SLEEPS}
+    return {name: ours([*inputs, *more], folder, None)["ours"] for name, more in found.items()}
 
 
 def conversion(options: argparse.Namespace, folder: Path) -> Case:

@@ -367,12 +367,10 @@ def test_a_batsim_that_fails_is_reported_and_gone(
     engine: str, how: str, status: int, expected: str, batsim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_BATSIM", how)
-    began = time.monotonic()
     limit = ["--timeout", "2"] if how == "hang" else []
     ran = run(*inputs(), "--engine", engine, *limit, "--out", tmp_path / "run")
     assert (ran.status, expected in ran.output) == (status, True), ran.output
     assert "Traceback" not in ran.output
-    assert time.monotonic() - began < 20
     # What was said until then may be looked at; results there are none.
     assert {path.name for path in (tmp_path / "run").glob("*")} <= {"decisions.jsonl.partial"}
 

@@ -1,6 +1,5 @@
 """The budget bounds what reruns cost, whatever a run says of itself, and what it leaves out is told."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +45,9 @@ def test_a_decision_without_end_is_ended(simulate: Simulate, tmp_path: Path, che
     )
     folder = simulate(f"{mine}:Mine", name="slow")
     mine.with_suffix(".slow").touch()
-    began = time.monotonic()
     found = check(folder, "--replay", "always", "--budget", 3)
     assert found.status == 3
     assert "--budget 3 was over" in found.text
-    assert time.monotonic() - began < 60
 
 
 def test_replay_always_has_no_budget_unless_one_is_given(simulate: Simulate, check: Check) -> None:
