@@ -135,11 +135,14 @@ def _rows(lines: list[bytes], first: int, source: str, headers: dict[str, Any]) 
 def _plain_rows(lines: list[bytes]) -> NDArray[np.float64] | None:
     """Return the numbers of lines that are jobs, or None if any is something else, be it wrong."""
     there = [line for line in lines if line.strip()]
+    text = b"".join(there)
     # NumPy takes some things for numbers, and some for white space, that are none here.
-    if not there or b"".join(there).translate(None, b"0123456789+-.eE \t"):
+    if not there or text.translate(None, b"0123456789+-.eE \t"):
         return None
+    # Whole numbers are read in a third of the time and less.
+    is_whole = not any(sign in text for sign in (b".", b"e", b"E"))
     try:
-        rows = np.loadtxt(there, comments=None, ndmin=2)
+        rows = np.loadtxt(there, np.int64 if is_whole else np.float64, comments=None, ndmin=2)
     except ValueError:
         return None
     job = rows[:, 0]
