@@ -25,7 +25,7 @@ from batdispatch.engines.compiled.nodes import Demands, demands_of
 from batdispatch.engines.compiled.reasons import columns_for
 from batdispatch.engines.compiled.simulate import Schedule, schedule_of
 from batdispatch.engines.compiled.sleepers import inside, sleepers_of
-from batdispatch.engines.compiled.state import ENDS, KINDS, REJECTS, STARTS, Jobs
+from batdispatch.engines.compiled.state import ENDS, KINDS, REJECTS, Ints, Jobs
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.simulation import Outcome, Record, Task
 from batdispatch.inputs.workloads.columns import JobColumns
@@ -86,6 +86,11 @@ def run(
         energy = None if count is None else EnergyRows(machine, count, jobs, schedule)
         if tell is not None:
             tell(jobs, schedule)
+        # Whatever goes through all jobs does so before the rows are made, which take most of the memory.
+        _learn(dispatcher, jobs, schedule)
+        rejections = _rejections(machine, said, _who(schedule, REJECTS).tolist(), demands)
+        # What is used of each resource, the jobs say.
+        users = None if demands is not None else said.user[_who(schedule, ENDS, REJECTS)]
         version = f"batdispatch {__version__} embedded, {VERSION}"
         seconds = time.perf_counter() - began
         rows = write(outputs, said, machine, jobs, schedule, version=version, seconds=seconds, energy=energy)
@@ -94,10 +99,6 @@ def run(
         raise
     if layer is not None and sleepers is not None:
         layer.switches, layer.booted = sleepers.put_to_sleep, sleepers.booted
-    kinds, who = schedule.log % KINDS, schedule.log // KINDS
-    ended = who[kinds == ENDS]
-    if dispatcher.predictions.exact_requests:
-        dispatcher.predictions.ended_at(jobs.expected[ended], (schedule.end - schedule.start)[ended])
     if progress is not None:
         progress(len(said))
     return Outcome(
@@ -111,12 +112,23 @@ def run(
         messages=schedule.messages,
         rows=rows,
         report=outermost.report(),
-        rejections=_rejections(machine, said, who[kinds == REJECTS].tolist(), demands),
-        # What is used of each resource, the jobs say.
-        users=None if demands is not None else np.array(said.users, dtype=object)[said.user[who[kinds != STARTS]]],
+        rejections=rejections,
+        users=None if users is None else np.array(said.users, dtype=object)[users],
         digests=outputs.digests(),
         power=None if energy is None else energy.rows,
     )
+
+
+def _who(schedule: Schedule, *kinds: int) -> Ints:
+    """Return the jobs to which something of these kinds happened, in its order."""
+    return schedule.log[np.isin(schedule.log % KINDS, kinds)] // KINDS
+
+
+def _learn(dispatcher: QueueDispatcher, jobs: Jobs, schedule: Schedule) -> None:
+    """Let a dispatcher learn how good its predictions were."""
+    if dispatcher.predictions.exact_requests:
+        ended = _who(schedule, ENDS)
+        dispatcher.predictions.ended_at(jobs.expected[ended], (schedule.end - schedule.start)[ended])
 
 
 def _rejections(machine: Machine, jobs: JobColumns, ranks: list[int], demands: Demands | None) -> list[tuple[str, str]]:
