@@ -231,6 +231,15 @@ def test_a_comparison_counts_the_energy_of_all_runs_on_a_platform_if_one_needs_i
     )
 
 
+def test_in_a_comparison_on_hosts_that_sleep_at_first_those_run_that_know_of_no_sleep(tmp_path: Path) -> None:
+    # Once energy is counted, the engine refuses a job on a host that sleeps.
+    simulated(tmp_path, "easy", PLATFORM.replace('speed="1Gf', 'pstate="1" speed="1Gf'), JOBS, delays(10))
+    inputs = ("--platform", str(tmp_path / "p.xml"), "--workload", str(tmp_path / "run.json"), "--no-report")
+    out = tmp_path / "out"
+    assert call("compare", *inputs, "--dispatchers", "easy,powered[sleep=idle]", "-o", str(out)).status == 0
+    assert ["energy" in metrics(out / run) for run in ("easy", "powered,sleep=idle")] == [False, True]
+
+
 def test_wrong_metrics_of_power_are_found(tmp_path: Path) -> None:
     run = simulated(tmp_path, "powered[sleep=idle,after=21]", PLATFORM, JOBS, delays(10))
     find_wrong(run, *NAMES)

@@ -155,13 +155,13 @@ def compare(
     if len(named) != len(specs):
         raise InputError(f"two runs would have the same folder: {', '.join(sorted(spec.label for spec in specs))}")
     built = {name: build(spec, own.get(spec.label)) for name, spec in named.items()}
-    named = _counting_alike(named, {spec.platform for name, spec in named.items() if built[name].needs_energy})
     deciders = {name: dispatcher.innermost() for name, dispatcher in built.items()}
     efforts = {name: decider.effort for name, decider in deciders.items()}
     failures: dict[str, str] = {}
     with Claim(out) as claim:
         if prepare is not None:
             prepare()
+        named = _counting_alike(named, {name for name, dispatcher in built.items() if dispatcher.needs_energy})
         kept = [] if fresh else [name for name, spec in named.items() if is_made(spec, out / name)]
         if kept:
             listener.kept(kept)
@@ -176,10 +176,22 @@ def compare(
     return folders, failures
 
 
-def _counting_alike(named: Mapping[str, RunSpec], platforms: Collection[str]) -> dict[str, RunSpec]:
-    """Let all runs on some platforms count energy: beside a run that needs it, the others show what it saves."""
+def _counting_alike(named: Mapping[str, RunSpec], needing: Collection[str]) -> dict[str, RunSpec]:
+    """Let all runs on a platform count energy if one of them needs to: beside it, the others show what it saves.
+
+    Not where hosts sleep at first: once energy is counted, a dispatcher that knows of no power states fails there.
+
+    Raises:
+        InputError: a platform is wrong, or a host on it states no watts.
+    """
+    others = {name for name, spec in named.items() if name not in needing and spec.energy == "auto"}
+    shared = {named[name].platform for name in others} & {named[name].platform for name in needing}
+    files, awake = InputFiles(), set[str]()
+    for path, spec in {spec.platform: spec for spec in named.values() if spec.platform in shared}.items():
+        if not any(power.start in power.sleeps for power in files.platform(spec).powers()):
+            awake.add(path)
     return {
-        name: replace(spec, energy="batsim") if spec.platform in platforms and spec.energy == "auto" else spec
+        name: replace(spec, energy="batsim") if name in others and spec.platform in awake else spec
         for name, spec in named.items()
     }
 
