@@ -188,7 +188,7 @@ def _counting_alike(named: Mapping[str, RunSpec], needing: Collection[str]) -> d
     shared = {named[name].platform for name in others} & {named[name].platform for name in needing}
     files, awake = InputFiles(), set[str]()
     for path, spec in {spec.platform: spec for spec in named.values() if spec.platform in shared}.items():
-        if not any(power.start in power.sleeps for power in files.platform(spec).powers()):
+        if all(power.start in power.computing for power in files.platform(spec).powers()):
             awake.add(path)
     return {
         name: replace(spec, energy="batsim") if name in others and spec.platform in awake else spec
