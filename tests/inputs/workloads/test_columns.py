@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.workloads import read_workload, reader
+from batdispatch.inputs.workloads import read_workload, reader, workload_file
 from batdispatch.inputs.workloads.columns import JobColumns, NotPlain, columns_of
 from batdispatch.inputs.workloads.text_columns import read_columns
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
@@ -164,6 +164,20 @@ def test_a_wrong_job_is_refused_in_the_same_words_wherever_it_stands(
 def test_a_job_that_comes_at_minus_zero_comes_at_zero(tmp_path: Path, usual: bool) -> None:
     jobs = [{"id": "1", **JOB, "subtime": -0.0, **({} if usual else {"contiguous": True})}]
     assert str(read_workload(written(tmp_path, jobs)).jobs[0].submission) == "0.0"
+
+
+def test_a_file_is_not_read_again_for_fields_that_no_job_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, read = WorkloadFile(written(tmp_path, [{"id": "1", **JOB}])), list[Path]()
+
+    def read_again(path: Path) -> reader.Contents:
+        read.append(path)
+        return reader.read_contents(path)
+
+    monkeypatch.setattr(workload_file, "read_contents", read_again)
+    for fields in ((), ("nice",), ("account", "nice"), ("nice",), ("account",)):
+        file.columns(fields)
+    # Twice, since each field was asked for after the text had been forgotten.
+    assert len(read) == 2
 
 
 def test_a_field_that_is_there_twice_is_refused(tmp_path: Path) -> None:

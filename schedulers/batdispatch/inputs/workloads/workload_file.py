@@ -44,6 +44,8 @@ class WorkloadFile:
         self._workload: Workload | None = None
         self._columns: JobColumns | NotPlain | None = None
         self._told: JobColumns | NotPlain | None = None
+        #: Fields that no job has.
+        self._lacking = set[str]()
 
     @property
     def count(self) -> int:
@@ -75,11 +77,13 @@ class WorkloadFile:
         Raises:
             InputError: the file is read again, and has changed.
         """
-        known = self._columns
-        if fields and (known is None or (isinstance(known, JobColumns) and known.extra is None)):
+        known, asked = self._columns, set(fields) - self._lacking
+        if asked and (known is None or (isinstance(known, JobColumns) and known.extra is None)):
             listed = bytes((self._contents or self._read_again()).jobs)
-            if any(f'"{field}"'.encode() in listed for field in fields):
+            if any(f'"{field}"'.encode() in listed for field in asked):
                 self._columns = columns_of(self.workload())
+            else:
+                self._lacking |= asked
         if self._columns is None:
             contents = self._contents
             # What is no file, such as a pipe, can be read once: it must be read whole.
