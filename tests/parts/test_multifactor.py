@@ -136,7 +136,7 @@ def test_a_nice_that_is_no_whole_number_is_refused(nice: object) -> None:
 
 
 def test_weights_that_slurm_refuses_are_refused() -> None:
-    for wrong in ("age=-1", "size=4294967296", "fairshare=0.5", "max_age=0", "half_life=-1"):
+    for wrong in ("age=-1", "size=4294967296", "fairshare=0.5", "max_age=0", "half_life=-1", "period=inf"):
         with pytest.raises(InputError, match=r"multifactor"):
             make_priority(f"multifactor[{wrong}]")
 

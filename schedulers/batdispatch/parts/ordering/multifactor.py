@@ -57,7 +57,7 @@ class MultifactorOptions(Options, frozen=True, kw_only=True):
     max_age: Annotated[float, msgspec.Meta(gt=0)] = 7 * DAY
     favor_small: bool = False
     relative: bool = False
-    period: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    period: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
     fair_tree: bool = False
     half_life: Annotated[float, msgspec.Meta(ge=0)] = 7 * DAY
 
