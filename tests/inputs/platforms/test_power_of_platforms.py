@@ -64,6 +64,10 @@ def test_show_says_nothing_of_power_where_none_is_stated(tmp_path: Path) -> None
 WATTS = '<prop id="wattage_per_state" value="100:200,10:10,120:120,140:140"/>'
 WRONG = {
     "no watts": ("", r"p\.xml, line 4: host h1: it has no wattage_per_state, expected Idle:Epsilon:AllCores"),
+    "too many watts": (
+        WATTS.replace("100:200", "100:1e308"),
+        r"p\.xml, line 4: host h1: wattage_per_state: '100:1e308' is malformed, expected Idle:.*, up to 1e\+12",
+    ),
     "sleep without switching": (
         f'{WATTS}<prop id="sleep_pstates" value="1"/>',
         r"p\.xml, line 4: host h1: sleep_pstates: '1' is malformed, expected sleep:off:on, three power states",

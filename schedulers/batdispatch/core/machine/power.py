@@ -21,6 +21,8 @@ from batdispatch.core.errors import InputError
 WATTS_PROPERTY = "wattage_per_state"
 #: Host property with the states that a host sleeps in and switches through.
 SLEEP_PROPERTY = "sleep_pstates"
+#: More than any host burns; sums of joules stay finite.
+_MAX_WATTS = 1e12
 _WATTS_FORM = "Idle:Epsilon:AllCores or Idle:AllCores in watts for each power state, separated by commas"
 _SLEEP_FORM = "sleep:off:on, three power states, for each state that the host sleeps in, separated by commas"
 
@@ -140,8 +142,10 @@ def _read_watts(text: str) -> tuple[float, float, float]:
         numbers = [float(part) for part in text.split(":")]
     except ValueError:
         numbers = []
-    if len(numbers) not in (2, 3) or not all(0 <= number < math.inf for number in numbers):
-        raise InputError(f"{WATTS_PROPERTY}: {text.strip()[:80]!r} is malformed, expected {_WATTS_FORM}")
+    if len(numbers) not in (2, 3) or not all(0 <= number <= _MAX_WATTS for number in numbers):
+        raise InputError(
+            f"{WATTS_PROPERTY}: {text.strip()[:80]!r} is malformed, expected {_WATTS_FORM}, up to {_MAX_WATTS:g}"
+        )
     # Where two are stated, the second is that of all cores.
     return numbers[0], numbers[-2], numbers[-1]
 
