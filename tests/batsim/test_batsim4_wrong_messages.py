@@ -142,7 +142,7 @@ WRONG_MESSAGES = {
     "empty job id": (frame("JOB_COMPLETED", {**COMPLETED, "job_id": ""}), "data.job_id: found '', expected str of len"),
     "unknown job state": (
         frame("JOB_COMPLETED", {**COMPLETED, "job_state": "DONE"}),
-        r"event 1 \(JOB_COMPLETED\), field data.job_state: found 'DONE', invalid enum value",
+        r"event 1 \(JOB_COMPLETED\), field data.job_state: found 'DONE', expected 'SUBMITTED' or 'RUNNING'",
     ),
     "return code is text": (frame("JOB_COMPLETED", {**COMPLETED, "return_code": "0"}), "data.return_code: found '0'"),
     "no return code": (without("JOB_COMPLETED", COMPLETED, "return_code"), "field return_code is missing"),

@@ -156,6 +156,19 @@ REPLIES: dict[str, tuple[bytes, str]] = {
         "expected it only in the handshake",
     ),
     "probe": (frame("CreateProbeEvent", {"probe_id": "p"}), "field metrics is missing"),
+    "probe of another metric": (
+        frame("CreateProbeEvent", {"probe_id": "p", "metrics": "Load"}),
+        "event 0 (CreateProbeEvent), field event.metrics: found 'Load', expected 'Power'",
+    ),
+    "sum of another kind": (
+        frame(
+            "CreateProbeEvent",
+            {"probe_id": "p", "metrics": "Power", "resources_type": "HostResources", "resources": {"host_ids": "0"}}
+            | {"data_accumulation_strategy_type": "ProbeDataAccumulation"}
+            | {"data_accumulation_strategy": {"reset_mode_type": "ResetWithValue"}},
+        ),
+        "field event.data_accumulation_strategy.reset_mode_type: found 'ResetWithValue', expected 'NoReset'",
+    ),
     "stopped probe": (frame("StopProbeEvent", {}), "field probe_id is missing"),
     "triggered probe": (frame("TriggerProbeEvent", {}), "Batsim 5.0.0-rc2 aborts on it"),
     "reset probe": (frame("ResetProbeEvent", {}), "Batsim 5.0.0-rc2 aborts on it"),

@@ -231,7 +231,9 @@ def test_jobs_are_kept_back_until_the_cheapest_start(tmp_path: Path) -> None:
     result = run(f"powered[{price},slack=25]", *tasks, hosts=4)
     assert result.starts() == {"1": 20.0, "2": 20.0}
     assert result.session.report["jobs_kept_back"] == 2
-    assert run(f"powered[{price},slack=may]", *tasks, hosts=4).starts() == {"1": 0.0, "2": 10.0}
+    told = run(f"powered[{price},slack=may]", *tasks, hosts=4)
+    assert (told.starts(), told.session.report["jobs_that_say_slack"]) == ({"1": 0.0, "2": 10.0}, 1)
+    assert run(f"powered[{price},slack=mai]", *tasks, hosts=4).session.report["jobs_that_say_slack"] == 0
     assert run(f"powered[{price},slack=15]", *tasks, hosts=4).starts() == {"1": 15.0, "2": 16.0}
 
 

@@ -29,6 +29,12 @@ def test_dates_count_from_the_first_one_or_from_the_origin(tmp_path: Path) -> No
     assert read(tmp_path, text, origin="2026-03-01T00:30:00+01:00").times == (-1800.0, 1800.0)
 
 
+def test_the_first_value_holds_before_its_moment_and_the_last_one_for_ever(tmp_path: Path) -> None:
+    found = read(tmp_path, "time,price\n900,5\n1800,6\n")
+    assert [found.at(time) for time in (0.0, 900.0, 1800.0, 1e6)] == [5.0, 5.0, 6.0, 6.0]
+    assert found.integral(0.0, 900.0) == 4500.0
+
+
 def test_a_cap_may_have_steps_of_any_length(tmp_path: Path) -> None:
     assert read(tmp_path, "t,w\n0,5\n10,6\n500,7\n", even=False).times == (0.0, 10.0, 500.0)
 
@@ -41,6 +47,7 @@ def test_a_cap_may_have_steps_of_any_length(tmp_path: Path) -> None:
         ("0,5\n900\n1800,7", 3, "found '', expected a number of at least 0: the series has a hole"),
         ("0,5\n900,many\n1800,7", 3, "found 'many', expected a number of at least 0"),
         ("0,5\n900,-1", 3, "found '-1', expected a number of at least 0"),
+        ("0,43,5", 2, "found 3 fields, expected 2 as in line 1"),
         ("0,nan", 2, "found 'nan', expected a number of at least 0"),
         ("0,1\n10,1e308", 3, r"found '1e308', expected a number of at least 0 and at most 1e\+15"),
         ("0,1\n1e300,1", 3, "found '1e300', expected seconds, or a date"),
@@ -67,6 +74,8 @@ def test_the_whole_file_may_be_wrong(tmp_path: Path) -> None:
         read(tmp_path, "time\n0\n")
     with pytest.raises(InputError, match=r"s\.csv, line 1: found 'time,a', expected a column 'b' behind the first one"):
         read(tmp_path, "time,a\n0,1\n", column=":b")
+    with pytest.raises(InputError, match=r"s\.csv, line 1: found 2 columns 'a', expected one"):
+        read(tmp_path, "time,a,b,a\n0,1,2,3\n")
     with pytest.raises(InputError, match=r"s\.csv: found no row below the names of the columns"):
         read(tmp_path, "time,a\n")
     with pytest.raises(InputError, match=r"none\.csv"):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import inspect
 
 from batdispatch.core.errors import FieldError, InputError
 
@@ -42,7 +44,7 @@ def field_error(problem: FieldError, source: str, index: int, kind: str) -> Inpu
 
 
 def frame_error(
-    problem: Exception, data: bytes, source: str, kinds: tuple[str, ...], *, tag: str = "type"
+    problem: Exception, data: bytes, source: str, kinds: tuple[str, ...], *, shape: type, tag: str = "type"
 ) -> InputError:
     """Return the error for a frame that its schema refuses.
 
@@ -51,6 +53,7 @@ def frame_error(
         data: the frame.
         source: what the frame is, for the message.
         kinds: the event types that are expected.
+        shape: the schema.
         tag: the field of an event that says its type.
     """
     if isinstance(problem, RecursionError):
@@ -77,10 +80,37 @@ def frame_error(
     missing = _MISSING.search(text)
     if missing is not None:
         return InputError(f"field {missing[1]} is missing", source=source, place=place)
+    if text.startswith("invalid enum value") and (allowed := _allowed(shape, data, path, tag)):
+        text = f"expected {' or '.join(map(repr, allowed))}"
     found = ""
     if path and "unknown field" not in text and "[...]" not in path:
         found = f"found {quote(_walk(data, path))}, "
     return InputError(found + text, source=source, place=place)
+
+
+def _allowed(shape: type, data: bytes, path: str, tag: str) -> list[Any]:
+    """Return the values that a schema lists for what stands at a path."""
+    kinds, at = [inspect.type_info(shape)], ""
+    for step in _STEP.finditer(path):
+        at += step[0]
+        named = _walk(data, f"{at}.{tag}")
+        inner = [each for kind in kinds for each in _inner(kind, step[1])]
+        kinds = [kind for kind in inner if not isinstance(kind, inspect.StructType) or kind.tag in (None, named)]
+    listed = [kind.values if isinstance(kind, inspect.LiteralType) else _members(kind) for kind in kinds]
+    return [value for values in listed for value in values]
+
+
+def _inner(kind: inspect.Type, name: str | None) -> Sequence[inspect.Type]:
+    """Return the types that a field may have, or an element where there is no name."""
+    if isinstance(kind, inspect.StructType):
+        found = next((field.type for field in kind.fields if field.encode_name == name), None)
+    else:
+        found = kind.item_type if isinstance(kind, inspect.ListType) else None
+    return found.types if isinstance(found, inspect.UnionType) else [] if found is None else [found]
+
+
+def _members(kind: inspect.Type) -> list[Any]:
+    return [member.value for member in kind.cls] if isinstance(kind, inspect.EnumType) else []
 
 
 def _walk(data: bytes, path: str) -> Any:

@@ -143,7 +143,8 @@ class Table:
         for row in rows:
             for core, write in row.write.items():
                 (self._later if core in self._write else self._write)[core] = row.kind, write
-        self._decode = msgspec.json.Decoder(_frame(dialect, schemas)).decode
+        self._shape = _frame(dialect, schemas)
+        self._decode = msgspec.json.Decoder(self._shape).decode
 
     def decode(self, data: bytes, *, source: str = "", kinds: tuple[str, ...] = ()) -> Frame:
         """Return a frame that has the schema's shape.
@@ -161,7 +162,9 @@ class Table:
         try:
             frame: Frame = self._decode(data)
         except DECODE_ERRORS as problem:
-            raise frame_error(problem, data, source, kinds or self._kinds, tag=self._dialect.tag) from None
+            raise frame_error(
+                problem, data, source, kinds or self._kinds, shape=self._shape, tag=self._dialect.tag
+            ) from None
         return frame
 
     def read(self, frame: Frame, context: Any = None) -> list[Any]:

@@ -73,6 +73,9 @@ def _read(text: str, even: bool, moments: _Moments) -> Series:
     index = _column(rows[0] if rows else [], column, name)
     times, values = list[float](), list[float]()
     for number, row in enumerate(rows[1:], 2):
+        if len(row) > len(rows[0]):
+            found = f"found {len(row)} fields, expected {len(rows[0])} as in line 1"
+            raise InputError(found, source=name, place=f"line {number}")
         if row:
             times.append(moments.read(row[0], number))
             values.append(_value(row[index] if index < len(row) else "", number, name))
@@ -98,6 +101,9 @@ def _column(header: list[str], column: str, source: str) -> int:
     if not wanted or wanted not in names[1:]:
         expected = f"a column {column!r} behind the first one" if column else "at least two columns, with names"
         raise InputError(f"found {','.join(names)[:80]!r}, expected {expected}", source=source, place="line 1")
+    if (count := names[1:].count(wanted)) > 1:
+        found = f"found {count} columns {wanted[:40]!r}, expected one"
+        raise InputError(found, source=source, place="line 1")
     return names.index(wanted, 1)
 
 

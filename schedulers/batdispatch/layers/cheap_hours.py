@@ -41,6 +41,8 @@ class CheapHours:
         #: (until when, rank, job), and how many there were in all.
         self._back: list[tuple[float, int, Job]] = []
         self.count = 0
+        #: How many jobs have the field that says their slack; None: no field says it.
+        self.told = 0 if isinstance(self._slack, str) else None
 
     def slack_of(self, job: Job) -> float:
         """Return how long a job may be kept back, in s.
@@ -57,6 +59,8 @@ class CheapHours:
 
     def keep(self, ledger: Ledger, job: Job) -> bool:
         """Keep a job back that has come, if its rule says so; return whether it is kept back."""
+        if self.told is not None:
+            self.told += self._slack in job.extra
         until = self.until(job, ledger.now)
         if until <= ledger.now:
             return False

@@ -571,6 +571,8 @@ class PowerSaving(Layer):
             report["jobs_slowed_down"] = self._slow.count
         if self._hours is not None:
             report["jobs_kept_back"] = self._hours.count
+            if self._hours.told is not None:
+                report["jobs_that_say_slack"] = self._hours.told
         if self.sleep is None:
             return report
         return {**report, "hosts_put_to_sleep": self.switches, "jobs_that_woke_hosts": self.booted}

@@ -72,6 +72,10 @@ WRONG = {
         f'{WATTS}<prop id="sleep_pstates" value="1"/>',
         r"p\.xml, line 4: host h1: sleep_pstates: '1' is malformed, expected sleep:off:on, three power states",
     ),
+    "busy hosts that burn less": (
+        WATTS.replace("100:200", "200:150:100"),
+        r"line 4: host h1: .*: power state 0 has 100 W with all cores busy, expected at least its 200 W idle",
+    ),
     "no sleep": (WATTS, r"no host of the platform can sleep, expected the property sleep_pstates of some hosts"),
 }
 

@@ -132,6 +132,12 @@ def read_power(properties: Mapping[str, str], speeds: Sequence[float], cores: in
             f"{WATTS_PROPERTY} {text[:80]!r} has the watts of {len(watts)} power states, expected {len(speeds)}, one "
             "for each speed"
         )
+    for number, (idle, _, full) in enumerate(watts):
+        if full < idle:
+            raise InputError(
+                f"{WATTS_PROPERTY}: power state {number} has {full:g} W with all cores busy, expected at least its "
+                f"{idle:g} W idle"
+            )
     known = speeds or [math.nan] * len(watts)
     states = tuple(PowerState(speed, *each) for speed, each in zip(known, watts, strict=True))
     return HostPower(states, _read_sleeps(properties.get(SLEEP_PROPERTY, ""), states), cores, start)
