@@ -260,6 +260,7 @@ def test_hosts_sleep_while_the_price_is_above_its_mean(tmp_path: Path) -> None:
             r"found 499 W, expected at least 500 W: all hosts burn 400 W at rest, and a job adds 100 W or more",
         ),
         ("cap=", r"found cap=, expected a number of watts"),
+        ("cap=15kW", r"found cap=15kW, expected a number of watts"),
         ("cap=nan", r"found cap=nan, expected a number of watts"),
         ("slack=5", r"found slack=5 without a price, expected price=FILE"),
         ("sleep=dear", r"found sleep=dear without a price, expected price=FILE"),

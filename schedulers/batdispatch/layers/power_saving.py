@@ -194,6 +194,8 @@ class PowerSaving(Layer):
         options = self.options
         watts = number_of(options.cap.removesuffix("%"))
         is_file = math.isnan(watts) and not options.cap.endswith("%") and options.cap not in ("", "nan")
+        # Nobody's file is called 15kW.
+        is_file &= math.isnan(number_of(options.cap.rstrip("kMW")))
         if not (is_file or 0 <= watts < math.inf):
             raise InputError(
                 f"dispatcher powered: found cap={options.cap}, expected a number of watts of at least 0, a share such "

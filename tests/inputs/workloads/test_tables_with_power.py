@@ -84,6 +84,8 @@ def test_rows_after_the_documentation_of_pm100(tmp_path: Path) -> None:
         "7": (2, 3600.0, 1500.0, "31"),
         "8": (2, FOREVER, 1500.0, "31"),
     }
+    row["node_power_consumption"] = row.pop("power_consumption")
+    assert converted(parquet(path, [row]), "pm100", units="hosts") == {"7": (2, 3600.0, 1500.0, "31")}
 
 
 def test_rows_after_the_documentation_of_f_data(tmp_path: Path) -> None:

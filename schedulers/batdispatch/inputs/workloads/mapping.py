@@ -77,6 +77,8 @@ class Table(NamedTuple):
     header: tuple[str, ...] = ()
     #: Texts that stand for nothing, beside the usual ones.
     unknown: frozenset[str] = frozenset()
+    #: Column -> how it is called in tables that lack it.
+    also: Mapping[str, str] = {}
 
 
 #: Tables whose documentation says what their columns mean.
@@ -87,6 +89,8 @@ PRESETS = {
     "f-data": "id=jid,user=usr,name=jnam,submit=adt,start=sdt,end=edt,runtime=duration,walltime=elpl,cores=cnumr,"
     "allocated=cnumat,nodes=nnuma,power=avgpcon:/node",
 }
+#: PM100's table was published with another name than its documentation has.
+_ALSO = {"pm100": {"power_consumption": "node_power_consumption"}}
 
 
 def parse_columns(text: str) -> Table:
@@ -98,6 +102,7 @@ def parse_columns(text: str) -> Table:
     if text.endswith(".toml"):
         return _read_file(Path(text))
     unknown = frozenset({"INFINITE"} if text in PRESETS else ())
+    also = _ALSO.get(text, {})
     text = PRESETS.get(text, text)
     columns: dict[str, Column] = {}
     for part in text.split(","):
@@ -112,7 +117,7 @@ def parse_columns(text: str) -> Table:
         if field in columns:
             raise InputError(f"{field!r} is given twice", source=_OPTION)
         columns[field] = _column(field, name, unit, _OPTION)
-    return _checked(Table(columns, unknown=unknown), _OPTION)
+    return _checked(Table(columns, unknown=unknown, also=also), _OPTION)
 
 
 def _read_file(path: Path) -> Table:

@@ -100,7 +100,7 @@ def _parquet_jobs(
     """Yield the jobs of a table in Parquet, of which only the columns are read that the mapping names."""
     from batdispatch.inputs.workloads.parquet import ParquetTable
 
-    wanted = [column.name for column in table.columns.values()]
+    wanted = [*(column.name for column in table.columns.values()), *table.also.values()]
     with ParquetTable(path, wanted) as file:
         reader = _RowReader(str(path), file.names, table, options, report, info)
         for number, row in file.rows():
@@ -155,6 +155,8 @@ class _RowReader:
         self._at: dict[str, int] = {}
         for field, column in table.columns.items():
             index = exact.get(column.name, alike.get(column.name.strip().casefold()))
+            if index is None and column.name in table.also:
+                index = exact.get(table.also[column.name])
             if index is None:
                 shown = [name[:40] for name in names[:40]]
                 raise InputError(
