@@ -280,6 +280,9 @@ WRONG = {
     "SchedulerParameters=bf_continue": "take no simulated time",
     "PriorityWeightTRES=CPU=1": "PriorityType is not priority/multifactor",
     "colour=red": "has no option",
+    "hots=12": "did you mean 'hosts'",
+    "hosts=+2": "'hosts=+2' is no change, expected one such as hosts+10%, hosts=110",
+    "partition.gpu.max_tim=1:00": "is no change",
 }
 
 

@@ -47,6 +47,8 @@ _SOURCE = "option --change"
 _ORDERINGS = "batdispatch.orderings"
 _HOSTS = re.compile(r"hosts([+-]\d+(?:\.\d+)?%|[+-]\d+|=\d+)", re.ASCII)
 _PARTITION = re.compile(r"partition\.(.+)\.(?:nodes([+-]\d+)|(max_time|max_nodes|priority)=(.+))", re.ASCII)
+#: What stands before = beside options of the dispatcher and settings of slurm.conf.
+_WORDS = ("hosts", "walltimes", "dispatcher")
 _DISPATCHER = "slurm-backfill"
 #: Properties of hosts that a node says in words of its own, or its site does.
 _READ = (CAPACITY_PROPERTY, FEATURES_PROPERTY, PARTITION_PROPERTY, SITE_PROPERTY)
@@ -122,10 +124,10 @@ def with_change(setup: Setup, text: str) -> Setup:
         return _with_options(setup, {"prediction": value}, text)
     if key == "dispatcher" and equals:
         return _with_dispatcher(setup, value)
-    if equals:
+    if equals and key != "hosts" and not key.startswith("partition."):
         return _with_options(setup, {key: value}, text)
-    known = "hosts+10%, partition.NAME.nodes+2, walltimes=last-two, SchedulerParameters=bf_interval=60, dispatcher=easy"
-    raise InputError(f"{text!r} is no change, expected one such as {known}", source=_SOURCE)
+    known = "partition.NAME.nodes+2, walltimes=last-two, SchedulerParameters=bf_interval=60, dispatcher=easy"
+    raise InputError(f"{text!r} is no change, expected one such as hosts+10%, hosts=110, {known}", source=_SOURCE)
 
 
 # ---------------------------------------------------------------------- who decides
@@ -183,7 +185,8 @@ def _with_options(setup: Setup, options: dict[str, str], text: str) -> Setup:
     for key in options:
         if key.replace("-", "_") not in known:
             raise InputError(
-                f"{text!r}: {setup.dispatcher} has no option {key!r}; {did_you_mean(key, known)}", source=_SOURCE
+                f"{text!r}: {setup.dispatcher} has no option {key!r}; {did_you_mean(key, [*known, *_WORDS])}",
+                source=_SOURCE,
             )
     return msgspec.structs.replace(setup, options={**setup.options, **options})
 
