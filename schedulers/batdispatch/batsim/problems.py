@@ -80,7 +80,7 @@ def frame_error(
     missing = _MISSING.search(text)
     if missing is not None:
         return InputError(f"field {missing[1]} is missing", source=source, place=place)
-    if text.startswith("invalid enum value") and (allowed := _allowed(shape, data, path, tag)):
+    if text.startswith("invalid enum value") and (allowed := _allowed(shape, path)):
         text = f"expected {' or '.join(map(repr, allowed))}"
     found = ""
     if path and "unknown field" not in text and "[...]" not in path:
@@ -88,16 +88,13 @@ def frame_error(
     return InputError(found + text, source=source, place=place)
 
 
-def _allowed(shape: type, data: bytes, path: str, tag: str) -> list[Any]:
+def _allowed(shape: type, path: str) -> list[Any]:
     """Return the values that a schema lists for what stands at a path."""
-    kinds, at = [inspect.type_info(shape)], ""
+    kinds = [inspect.type_info(shape)]
     for step in _STEP.finditer(path):
-        at += step[0]
-        named = _walk(data, f"{at}.{tag}")
-        inner = [each for kind in kinds for each in _inner(kind, step[1])]
-        kinds = [kind for kind in inner if not isinstance(kind, inspect.StructType) or kind.tag in (None, named)]
+        kinds = [each for kind in kinds for each in _inner(kind, step[1])]
     listed = [kind.values if isinstance(kind, inspect.LiteralType) else _members(kind) for kind in kinds]
-    return [value for values in listed for value in values]
+    return list(dict.fromkeys(value for values in listed for value in values))
 
 
 def _inner(kind: inspect.Type, name: str | None) -> Sequence[inspect.Type]:

@@ -128,6 +128,9 @@ def test_a_dispatcher_that_lacks_a_value_is_left_out_of_choice_and_ranks() -> No
     assert warnings([Section("log", "slices", (found,))], Facts(title="x")) == [
         "gone lacks values, so it is neither ranked nor chosen; its effects are those of the slices that it has."
     ]
+    beside = about(easy=BASE, gone=BASE)
+    (warning,) = warnings([Section("log", "slices", (found, beside))], Facts(title="x"))
+    assert "gone lacks values of mean bounded slowdown, so it is neither ranked nor chosen by that; its" in warning
 
 
 def runs(workloads: int = 1, replicates: int = 8, **factors: float) -> pd.DataFrame:

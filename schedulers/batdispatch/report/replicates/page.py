@@ -97,12 +97,16 @@ def warnings(sections: Sequence[Section], facts: Facts) -> list[str]:
     """Return what one should know before reading the rest, a sentence each."""
     found = [f"{one.name or 'All workloads'}: {text}" for one in sections for text in one.warnings]
     for one in sections:
-        left_out = dict.fromkeys(name for answer in one.answers for name in answer.left_out)
-        if left_out:
-            where = f" on {one.name}" if one.name and len(sections) > 1 else ""
+        lacking: dict[str, list[str]] = {}
+        for answer in one.answers:
+            for name in answer.left_out:
+                lacking.setdefault(name, []).append(answer.aim.words)
+        where = f" on {one.name}" if one.name and len(sections) > 1 else ""
+        for name, aims in lacking.items():
+            of, by = ("", "") if len(aims) == len(one.answers) else (f" of {' and '.join(aims)}", " by that")
             found.append(
-                f"{', '.join(left_out)} lacks values{where}, so it is neither ranked nor chosen; its effects are those "
-                f"of the {one.blocks} that it has."
+                f"{name} lacks values{of}{where}, so it is neither ranked nor chosen{by}; its effects are those of the "
+                f"{one.blocks} that it has."
             )
     if facts.failures:
         found.append(f"{count_of(len(facts.failures), 'run')} failed.")
