@@ -198,11 +198,11 @@ def test_energy_of_runs_in_which_no_job_starts(tasks: list[Task]) -> None:
 
 def test_the_sums_over_many_hosts_are_those_of_numpy() -> None:
     """NumPy adds more than 128 numbers in halves, and more than 7 in eight rows."""
-    watts = "0.1:0.3,0.7:0.7,0.9:0.9,1.1:1.1"
+    watts = "1:1.3,0.7:0.7,0.9:0.9,1.1:1.1"
     hosts = [
         msgspec.structs.replace(
             host,
-            properties={"wattage_per_state": f"{(number % 7) / 7}:{watts[2:]}", "sleep_pstates": "1:2:3"},
+            properties={"wattage_per_state": f"{(number % 7) / 7}:{watts}", "sleep_pstates": "1:2:3"},
             speeds=(1e9, 1.0, 1.0, 0.7),
             speed=1e9,
         )
