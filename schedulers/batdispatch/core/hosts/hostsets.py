@@ -78,10 +78,23 @@ class Intervals:
     def of_rows(self, rows: NDArray[np.int64]) -> Intervals:
         """Return the host sets of some rows, in the order of these."""
         bounds = self.bounds()
-        counts = bounds[rows + 1] - bounds[rows]
-        index = ranges(bounds[rows], counts)
-        row = np.repeat(np.arange(len(rows), dtype=np.int32), counts)
-        return Intervals(self.first[index], self.last[index], row, len(rows))
+        return Intervals.of_runs(self.first, self.last, bounds[rows], bounds[rows + 1] - bounds[rows])
+
+    @classmethod
+    def of_runs(
+        cls, first: NDArray[np.int32], last: NDArray[np.int32], at: NDArray[np.int64], runs: NDArray[np.int64]
+    ) -> Intervals:
+        """Return host sets, each of which is so many of some intervals in a row.
+
+        Args:
+            first: lowest host id, int32 [interval].
+            last: highest host id, inclusive, int32 [interval].
+            at: where the intervals of each set begin, int64 [set].
+            runs: how many it has, int64 [set].
+        """
+        index = ranges(at, runs)
+        row = np.repeat(np.arange(len(runs), dtype=np.int32), runs)
+        return cls(first[index], last[index], row, len(runs))
 
     def by_rows(self, rows: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
         """Yield ``(row, first, last)`` of the intervals of some rows, in the order of these.

@@ -128,11 +128,8 @@ class EnergyRows:
         pstate[number[reached]] = targets[columns["turn"][number[reached]]]
         is_row = reached | (phase == DECISION)
         number, reached = number[is_row], reached[is_row]
-        pieces = columns["pieces"][number]
-        behind = np.cumsum(pieces)
-        run = np.repeat(columns["at"][number] - behind + pieces, pieces) + np.arange(pieces.sum())
-        row = np.repeat(np.arange(len(number), dtype=np.int32), pieces)
-        hosts = Intervals(columns["switch_first"][run], columns["switch_last"][run], row, len(number))
+        runs = columns["at"][number], columns["pieces"][number]
+        hosts = Intervals.of_runs(columns["switch_first"], columns["switch_last"], *runs)
         return Changes(
             np.concatenate([before.times, times]),
             join_columns([before.hosts, hosts]),

@@ -51,10 +51,9 @@ class SharedHosts:
 
     def completed(self, rows: Rows, said: JobColumns, over: Ints) -> Rows:
         """Return rows of jobs.csv with their numbers of hosts, and what the file alone would say of them."""
-        runs = self._schedule.runs[over].astype(np.int64)
-        which = ranges(self._schedule.at[over], runs)
-        row = np.repeat(np.arange(len(over), dtype=np.int32), runs)
-        hosts = Intervals(self._schedule.first[which], self._schedule.last[which], row, len(over))
+        schedule = self._schedule
+        runs = schedule.runs[over].astype(np.int64)
+        hosts = Intervals.of_runs(schedule.first, schedule.last, schedule.at[over], runs)
 
         def details() -> Details:
             names = said.ids.tolist()
