@@ -1,4 +1,8 @@
-"""What a comparison says in at most 60 words: who waits least, at what price, how sure that is; and its figures."""
+"""A comparison in at most 60 words: the dispatcher with the least wait, its gain and its price; and the figures.
+
+One simulated pair of schedules is one trajectory. The page states what is certain of it: how many jobs wait less, and
+by how much. How much of that is chance is a question for windows (`report.replicates`).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,6 @@ from batdispatch.results.metrics.rows import Row, metric_row
 from batdispatch.results.numbers import count_of, duration, durations, number
 from batdispatch.results.runs import Run
 from batdispatch.results.starvation import easy_among
-from batdispatch.results.statistics.batches import mean_by_batches
 
 #: Figures that the picture shows, beside the utilisation where machines differ.
 FIGURES = ("mean_waiting_time", "p99_waiting_time", "max_waiting_time", "mean_bounded_slowdown")
@@ -34,10 +37,13 @@ _PRICES, _WORSE = (STARVATION.name, ENERGY, "max_waiting_time", "p99_waiting_tim
 _LONG = 40
 #: The unit of a slowdown.
 _TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}"
-_ALONE = "No simple ordering, such as shortest job first, took part."
+_MINUS = "\N{MINUS SIGN}"
+_ALONE = "No simple ordering took part."
 #: Most words of the sentences: what is left out are prices, the least grave first.
 _MOST_WORDS = 60
-_ELSEWHERE = "Replicates (--replicates 10) tell more."
+_ELSEWHERE = "Chance is for --replicates 10 to judge."
+#: A wait that changes by less, s, counts as the same; as in the explorer.
+_SAME_WAIT = 0.5
 
 
 @dataclass(frozen=True)
@@ -150,26 +156,22 @@ def _mean(run: Run) -> float:
 
 
 def _winner(runs: Sequence[Run]) -> str:
-    """Say who waits least against whom, how sure that is, and what it costs."""
+    """Say under which run jobs wait least, compared with the usual one, for how many jobs that is so, and its price.
+
+    The usual one is easy, or the first other run if easy is not there or is the best itself.
+    """
     best = min(runs, key=_mean)
     easy = easy_among(runs)
     rest = [run for run in runs if run is not best]
-    against = easy if easy is not None and easy is not best else min(rest, key=_mean)
+    against = easy if easy is not None and easy is not best else rest[0]
     mine, theirs = _texts(runs, FIGURES[0], (best, against))
     if mine == theirs:
         return f"Jobs wait alike under {best.label} and {against.label}: {mine} in the mean."
-    sure, chance = _sureness(best, against)
-    if chance:
-        text = (
-            f"Jobs wait {mine} in the mean under {best.label} and {theirs} under {against.label}; "
-            f"that may be chance{sure}."
-        )
-    else:
-        share = number(100 * (1 - _mean(best) / _mean(against)))
-        text = (
-            f"Jobs wait least under {best.label}: {mine} in the mean, {share}\N{NO-BREAK SPACE}% less than under "
-            f"{against.label}{sure}."
-        )
+    share = number(100 * (1 - _mean(best) / _mean(against)))
+    text = (
+        f"Jobs wait least under {best.label}: {mine} in the mean instead of {theirs} under {against.label} "
+        f"({_MINUS}{share}\N{NO-BREAK SPACE}%). {gains(wait_changes(against, best))}"
+    )
     alone = "" if has_simple(run.label for run in runs) else f" {_ALONE}"
     text += _refusals(best, against)
     longest = [f"{text} {_price(runs, best, against, most)}{last}" for last in (alone, "") for most in (3, 2, 1)]
@@ -189,24 +191,27 @@ def _capacity(runs: Sequence[Run]) -> str:
     more = number(100 * ((large.hosts or 0) / (small.hosts or 1) - 1))
     change = number(100 * abs(_mean(large) / _mean(small) - 1)) if _mean(small) else "0"
     way = "less" if _mean(large) <= _mean(small) else "more"
-    sure, chance = _sureness(large, small)
     used = [number(100 * float(run.metrics.get("utilisation") or 0.0)) for run in (small, large)]
-    doubt = ", which may be chance" if chance else ""
     hosts = f"{number(large.hosts or 0)} hosts instead of {number(small.hosts or 0)} (+{more}\N{NO-BREAK SPACE}%)"
     return (
         f"With {hosts}, jobs wait {after}{unit} instead of {before}{unit} in the mean, "
-        f"{change}\N{NO-BREAK SPACE}% {way}{doubt}{sure}. "
+        f"{change}\N{NO-BREAK SPACE}% {way}. {gains(wait_changes(small, large))} "
         f"Utilisation goes from {used[0]}\N{NO-BREAK SPACE}% to {used[1]}\N{NO-BREAK SPACE}%."
     )
 
 
-def _sureness(run: Run, against: Run) -> tuple[str, bool]:
-    """Return the interval of the difference of mean waits in words, and whether it holds 0, or is not known."""
-    found = mean_by_batches(wait_changes(against, run))
-    if found.low is None or found.high is None:
-        return " (too few jobs for an interval)", True
-    (low, high), unit = _in_one_unit(found.low, found.high)
-    return f" (95\N{NO-BREAK SPACE}% interval of the difference: {low} to {high}{unit})", found.low <= 0 <= found.high
+def gains(changes: Floats) -> str:
+    """Say how many jobs wait less and longer, and by how much: medians, and quartiles of the gains.
+
+    Args:
+        changes: by how much longer each job waits, s; see `wait_changes`.
+    """
+    less, longer = -changes[changes < -_SAME_WAIT], changes[changes > _SAME_WAIT]
+    said = f"{len(less):,} of {len(changes):,} wait less"
+    if len(less):
+        (low, median, high), unit = _in_one_unit(*np.quantile(less, (0.25, 0.5, 0.75)).tolist())
+        said += f" (median gain {median}{unit}, quartiles {low} and {high})"
+    return f"{said}, {len(longer):,} longer."
 
 
 def _price(runs: Sequence[Run], best: Run, against: Run, most: int) -> str:

@@ -159,12 +159,12 @@ def _change(found: WhatIf, place: int) -> str:
     said = f"With {change.label}{nodes}, jobs wait {now} in the mean instead of {before} with {_named(first)}"
     if pair.effect is None:
         return said
-    chance = "" if pair.apart else ", may be chance"
+    chance = "" if pair.apart or pair.p is None else ", may be chance"
     return f"{said}: {amount(AIMS[0], pair.effect)} as long ({interval(AIMS[0], pair.effect)}{chance})"
 
 
 def _loses(pair: Pair) -> bool:
-    return pair.apart and pair.losses > pair.wins
+    return pair.apart and not AIMS[0].is_better(pair.effect)
 
 
 def _value(found: WhatIf, name: str, place: int) -> float:
@@ -253,7 +253,7 @@ def text_of(found: WhatIf, node_hour: float | None = None) -> str:
     groups = [(f"{kind} {name}", cells) for kind, rows in group_rows(found).items() for name, cells in rows]
     plain += ["", *_aligned(["mean wait by", *_group_headings(found)], groups)]
     if found.variants[1:]:
-        plain.append(f"Ratios to {found.baseline}, with 95 % intervals. * beyond chance (Holm, 5 %).")
+        plain.append(f"Ratios to {found.baseline}, with 95 % intervals. * the interval leaves out no change.")
     return "\n".join(plain)
 
 
@@ -286,4 +286,4 @@ def as_dict(found: WhatIf, node_hour: float | None = None) -> dict[str, Any]:
 
 def _effect(pair: Pair) -> dict[str, Any]:
     value, low, high = (None, None, None) if pair.effect is None else pair.effect[:3]
-    return {"ratio": value, "low": low, "high": high, "wins": pair.wins, "windows": pair.n, "p_holm": pair.adjusted}
+    return {"ratio": value, "low": low, "high": high, "wins": pair.wins, "windows": pair.n, "p": pair.p}

@@ -1,12 +1,14 @@
 """Rankings: what is ranked, what is refused, and who can be told apart, on the example of Demsar's paper."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload, rank
+from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload, groups_of, rank
 from batdispatch.report.replicates.table import Block, RunMetric
 from demsar import NAMES, TABLE_6
 
@@ -20,19 +22,18 @@ def table(values: np.ndarray, names: tuple[str, ...] | None = None) -> RunMetric
     return RunMetric("x", blocks, names, np.asarray(values, dtype=float))
 
 
-def test_demsar_table_6_nobody_but_the_extremes_can_be_told_apart_at_10_percent() -> None:
-    # Section 3.2.2: "at p = 0.10, CD is 1.12", and C4.5 is significantly worse than C4.5+m and C4.5+m+cf.
-    found = rank(table(TABLE_6, NAMES), AUC, alpha=0.10)
-    assert isinstance(found, Ranking)
-    assert found.dispatchers == ("C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5")
-    assert found.groups == (("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5"))
-
-
-def test_demsar_table_6_the_test_at_5_percent_is_not_powerful_enough() -> None:
-    # The difference between best and worst, 3.143 - 1.964 = 1.18, is smaller than 1.25.
+def test_demsar_table_6_has_the_papers_ranks_and_each_pair_its_own_verdict() -> None:
     found = rank(table(TABLE_6, NAMES), AUC)
     assert isinstance(found, Ranking)
-    assert found.groups == (("C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"),)
+    assert found.dispatchers == ("C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5")
+    # The last row of table 6.
+    assert found.ranks == pytest.approx((1.964, 2.000, 2.893, 3.143), abs=5e-4)
+    # Student's t of the 14 differences, whose 97.5 % quantile is 2.1604.
+    for one, other in combinations(found.dispatchers, 2):
+        apart = TABLE_6[:, NAMES.index(one)] - TABLE_6[:, NAMES.index(other)]
+        t = apart.mean() / (apart.std(ddof=1) / 14**0.5)
+        assert ((one, other) in found.ties) == (abs(t) < 2.1604)
+    assert ("C4.5+m", "C4.5") not in found.ties
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,6 @@ def test_demsar_table_6_the_test_at_5_percent_is_not_powerful_enough() -> None:
         (np.arange(20.0).reshape(10, 2), "ranks need three dispatchers"),
         (np.where(np.arange(30) == 4, np.nan, np.arange(30.0)).reshape(10, 3), "b has no value on some replicates"),
         (np.ones((10, 3)), "all dispatchers are equal"),
-        (np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2]] * 3), "finds no difference between the 3 dispatchers over 9"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused_in_a_sentence(values: np.ndarray, why: str) -> None:
@@ -58,33 +58,36 @@ def test_a_dispatcher_that_is_always_best_is_ranked_first_with_all_blocks_in_agr
     assert isinstance(found, Ranking)
     assert found.dispatchers == ("c", "b", "a")
     assert found.ranks == (1.0, 2.0, 3.0)
-    assert found.f == np.inf
-    assert found.p == 0.0
+    assert found.ties == found.groups == ()
+
+
+def test_where_no_two_can_be_told_apart_one_group_holds_all() -> None:
+    found = rank(table(np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2]] * 3)), WAIT)
+    assert isinstance(found, Ranking)
+    assert (len(found.ties), found.groups) == (3, (("a", "b", "c"),))
+
+
+@given(st.integers(2, 7), st.data())
+def test_a_group_joins_only_neighbours_of_which_each_two_are_a_tie(many: int, data: st.DataObject) -> None:
+    names = tuple("abcdefg"[:many])
+    ties = tuple(both for both in combinations(names, 2) if data.draw(st.booleans()))
+    groups = groups_of(names, ties)
+    runs = [names[i:j] for i in range(many) for j in range(i + 2, many + 1)]
+    whole = [run for run in runs if all(both in ties for both in combinations(run, 2))]
+    assert set(groups) == {run for run in whole if not any(set(run) < set(other) for other in whole)}
 
 
 @given(st.integers(6, 12), st.integers(3, 6), st.integers(0, 10_000), st.booleans())
-def test_neither_the_order_of_blocks_nor_an_increasing_scale_changes_ranks(
-    blocks: int, many: int, seed: int, effect: bool
-) -> None:
+def test_the_order_of_blocks_changes_no_rank_and_no_tie(blocks: int, many: int, seed: int, effect: bool) -> None:
     rng = np.random.default_rng(seed)
     values = rng.integers(1, 50, size=(blocks, many)) + (np.arange(many) * 40 if effect else 0)
-    found = rank(table(values), WAIT)
-    again = rank(table(np.exp(values[rng.permutation(blocks)] / 50)), WAIT)
+    found, again = rank(table(values), WAIT), rank(table(values[rng.permutation(blocks)]), WAIT)
     if isinstance(found, NoRanking) or isinstance(again, NoRanking):
-        assert isinstance(found, NoRanking)
-        assert isinstance(again, NoRanking)
+        assert found == again
         return
-    assert found.dispatchers == again.dispatchers
+    assert (found.dispatchers, found.ties) == (again.dispatchers, again.ties)
     assert found.ranks == pytest.approx(again.ranks)
     assert sum(found.ranks) == pytest.approx(many * (many + 1) / 2)
-    for group in found.groups:
-        low, high = (found.ranks[found.dispatchers.index(name)] for name in (group[0], group[-1]))
-        assert high - low < found.difference
-    # Two that no group holds are at least the critical difference apart.
-    for i, one in enumerate(found.dispatchers):
-        for j, other in enumerate(found.dispatchers):
-            together = any(one in group and other in group for group in found.groups)
-            assert i == j or together == (abs(found.ranks[i] - found.ranks[j]) < found.difference)
 
 
 def test_workloads_count_once_each_by_their_geometric_mean() -> None:

@@ -11,7 +11,6 @@ from batdispatch.report.replicates.answers import sections
 from batdispatch.report.replicates.facts import Facts
 from batdispatch.report.replicates.page import render
 from batdispatch.report.replicates.table import COLUMNS, DISPATCHER, REPLICATE, WORKLOAD
-from batdispatch.results.statistics.bootstrap import Draws
 
 #: Dispatcher -> times the wait of easy, and its energy.
 FACTORS = {"easy": (1.0, 1.0), "fast": (0.5, 1.5), "frugal": (2.0, 0.5), "bad": (3.0, 2.0)}
@@ -31,7 +30,7 @@ def runs(*metrics: str, factors: Mapping[str, tuple[float, float]] = FACTORS) ->
 
 
 def test_who_is_beaten_in_both_is_not_joined() -> None:
-    (found,) = sections(runs("mean_waiting_time", "energy"), "easy", draws=Draws(resamples=99))
+    (found,) = sections(runs("mean_waiting_time", "energy"), "easy")
     wait, energy = found.answers
     assert (wait.aim.metric, energy.aim.metric, energy.aim.goal) == ("mean_waiting_time", "energy", False)
     points = [(1.0, 1.0), (0.5, 1.5), (2.0, 0.5), (3.0, 2.0)]
@@ -58,7 +57,7 @@ def test_long_names_that_begin_alike_are_told_apart() -> None:
 def test_the_page_has_it_only_where_energy_was_counted() -> None:
     facts = Facts(title="t", blocks="replicates")
     for metrics, drawn in ((("mean_waiting_time", "energy"), True), (("mean_waiting_time",), False)):
-        page = render(sections(runs(*metrics), "easy", draws=Draws(resamples=99)), facts)
+        page = render(sections(runs(*metrics), "easy"), facts)
         assert ("Energy against mean wait" in page) is drawn
 
 
@@ -72,7 +71,7 @@ def test_effects_stand_by_the_value_of_the_cap() -> None:
         **{capped("80%", "fcfs"): (2.5, 1.2), capped("5e3"): (5.0, 0.5), capped("caps.csv:watts"): (1.5, 0.7)},
     }
     table = runs("mean_waiting_time", "energy", factors=factors)
-    (found,) = sections(table, "easy", draws=Draws(resamples=99))
+    (found,) = sections(table, "easy")
     wait, energy = found.answers
     drawn = {name: [(cap, pair.ours) for cap, pair in points] for name, points in caps.lines(wait).items()}
     assert drawn == {
@@ -82,11 +81,11 @@ def test_effects_stand_by_the_value_of_the_cap() -> None:
     drawing = caps.along_caps(energy, "p")
     assert (drawing.title, drawing.caption) == ("Energy by cap", "Lower is better.")
     assert "cap, % of what all hosts can burn" in drawing.svg
-    page = render(sections(table, "easy", draws=Draws(resamples=99)), Facts(title="t", blocks="replicates"))
+    page = render(sections(table, "easy"), Facts(title="t", blocks="replicates"))
     assert all(f"{what} by cap" in page for what in ("Energy", "Mean wait"))
 
 
 def test_one_cap_is_no_sweep() -> None:
     table = runs("mean_waiting_time", factors={"easy": (1.0, 1.0), capped("90%"): (2.0, 0.9), capped("50"): (3.0, 1.0)})
-    (found,) = sections(table, "easy", draws=Draws(resamples=99))
+    (found,) = sections(table, "easy")
     assert not caps.lines(found.answers[0])

@@ -53,12 +53,13 @@ def test_the_best_is_the_best_on_whole_logs() -> None:
     assert answer(table("seed", x=BUSY_FIRST * 3), SLOWDOWN, "a", "replicates").best == "a"
 
 
-def test_windows_of_each_log_are_worth_less_where_neighbours_are_alike() -> None:
-    slow = [(2.0 + (place > 7), 1.0) for place in range(16)]
-    found = pair(table("window", x=slow, y=slow), SLOWDOWN, "a", "b")
-    one = pair(table("window", x=slow), SLOWDOWN, "a", "b")
-    assert one.worth is not None
-    assert found.worth == pytest.approx(2 * one.worth)
+def test_a_log_has_one_effect_of_its_windows_so_that_six_logs_have_an_interval() -> None:
+    logs = dict.fromkeys("tuvwxy", BUSY_FIRST * 3)
+    assert (six := pair(table("window", **logs), SLOWDOWN, "a", "b").effect) is not None
+    assert (six.value, six.low, six.n) == (pytest.approx(101 / 54), pytest.approx(101 / 54), 36)
+    del logs["y"]
+    assert (five := pair(table("window", **logs), SLOWDOWN, "a", "b").effect) is not None
+    assert five.low is None
 
 
 def test_windows_of_a_drawn_workload_are_parts_of_it_and_those_of_several_draws_are_not() -> None:

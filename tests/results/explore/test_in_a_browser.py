@@ -10,7 +10,6 @@ import pytest
 from batdispatch.report.losses import begin_losses, jobs_that_lose, started_jobs
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
-from batdispatch.results.statistics.batches import mean_by_batches
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from browsing import browse, needs_browser
@@ -355,10 +354,10 @@ def test_each_job_of_a_pair_says_why_it_waits_longer(runs: list[Any], page: str,
 
 
 @needs_browser
-def test_a_mean_change_has_an_interval_where_batches_are_independent(page: str, tmp_path: Path) -> None:
+def test_a_pair_says_how_many_jobs_gain_and_by_how_much_and_no_word_on_chance(page: str, tmp_path: Path) -> None:
     generator = np.random.default_rng(4)
-    alone = generator.normal(-100, 50, 400)
-    together = alone + 300 * np.sin(np.arange(400) / 60)
+    alone = generator.normal(-30, 8, 400)
+    together = alone + 10 * np.sin(np.arange(400) / 60)
     told = browse(
         page,
         BEGIN
@@ -373,15 +372,18 @@ def test_a_mean_change_has_an_interval_where_batches_are_independent(page: str, 
         """,
         tmp_path,
     )
-    ends = mean_by_batches(alone)[1:3]
-    found = re.search(r"95 % interval of \u2212([\d.]+) s to \u2212([\d.]+) s: beyond chance", told[0])
-    assert found is not None, told[0]
-    assert [-float(found[1]), -float(found[2])] == pytest.approx(ends, abs=0.5)
-    low, high = mean_by_batches(together)[1:3]
-    assert low is not None
-    assert high is not None
-    assert low < 0 < high
-    assert "no difference that could not be chance" in told[1]
+    for said, changes in zip(told, (alone, together), strict=True):
+        less, more = (int((sign * changes > 0.5).sum()) for sign in (-1, 1))
+        assert f"{less} of 400 jobs wait less" in said
+        assert f"and {more} wait longer" in said
+        found = re.search(
+            r"median change is (\u2212?[\d.]+) s, the quartiles are (\u2212?[\d.]+) s and (\u2212?[\d.]+) s", said
+        )
+        assert found is not None, said
+        shown = [float(text.replace("\u2212", "-")) for text in found.groups()]
+        assert shown == pytest.approx(np.quantile(changes, [0.5, 0.25, 0.75]).tolist(), abs=0.5)
+        assert "chance" not in said
+        assert "interval" not in said
 
 
 @needs_browser

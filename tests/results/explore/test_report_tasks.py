@@ -19,7 +19,6 @@ from batdispatch.report.opening import wait_changes
 from batdispatch.report.page import write_report
 from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.runs import Run, display_name, read_runs
-from batdispatch.results.statistics.batches import mean_by_batches
 from browsing import needs_browser, opened, ready
 from experiments import SHARED_LOGS
 
@@ -167,13 +166,15 @@ def how_sure_the_answer_is(shown: Page, report: Report) -> None:
         run for run in report.runs if run.result.dispatcher == "easy" and run.result.options["ordering"] == "fcfs"
     )
     rest = [run for run in report.runs if run is not best]
-    other = easy if easy is not best else min(rest, key=lambda run: float(run.metrics["mean_waiting_time"] or 0))
-    found = mean_by_batches(wait_changes(other, best))
-    texts, unit = durations([found.low, found.high])
-    assert f"interval of the difference: {texts[0]} to {texts[1]}{NBSP}{unit}".replace("-", "\u2212") in words
-    assert ("may be chance" in words) == bool(
-        found.low is not None and found.high is not None and found.low <= 0 <= found.high
-    )
+    other = easy if easy is not best else rest[0]
+    change = wait_changes(other, best)
+    gained, lost = -change[change < -0.5], change[change > 0.5]
+    assert f"{len(gained):,} of {len(change):,} wait less" in words
+    assert f", {len(lost):,} longer." in words
+    texts, unit = durations(np.quantile(gained, [0.25, 0.5, 0.75]).tolist())
+    assert f"median gain {texts[1]}{NBSP}{unit}, quartiles {texts[0]} and {texts[2]})" in words
+    share = 100 * (1 - float(best.metrics["mean_waiting_time"] or 0) / float(other.metrics["mean_waiting_time"] or 0))
+    assert f"under {other.label} (\u2212{number(share)}{NBSP}%)" in words
 
 
 def utilisation_of_a_day(shown: Page, report: Report) -> None:
@@ -384,13 +385,11 @@ def how_sure_a_users_change_is(shown: Page, report: Report) -> None:
         for job, change in zip(common_jobs(report), wait_changes(*report.runs[:2]), strict=True)
         if of[job] == name
     ]
-    found = mean_by_batches(np.array(changes))
     shown.fill("#explore-who-name", name)
     row = next(row for row in cells(shown, "#explore-who-rows") if row[0] == name)
-    if found.low is None or found.high is None:
-        assert row[6] == "\N{EN DASH}"
-    else:
-        assert row[6] == f"{signed(found.low)} to {signed(found.high)}"
+    less, longer = (sum(sign * change > 0.5 for change in changes) for sign in (-1, 1))
+    low, median, high = np.quantile(changes, [0.25, 0.5, 0.75]).tolist()
+    assert row[6:9] == [f"{less} / {longer}", signed(median), f"{signed(low)} to {signed(high)}"]
 
 
 def signed(seconds: float) -> str:

@@ -43,12 +43,12 @@ def test_a_change_of_means_draws_pairs() -> None:
 def test_of_two_values_the_percentiles_are_these_values() -> None:
     # A draw of two has the mean 0, 1/2 or 1 in 1, 2 and 1 of 4 cases, so 2.5 % and 97.5 % of the draws are 0 and 1.
     found = mean_by_bootstrap(np.array([0.0, 1.0]), Draws(method="percentile"))
-    assert found == (0.5, 0.0, 1.0, 2, "percentile")
+    assert found == (0.5, 0.0, 1.0, 2, "percentile", None)
 
 
 def test_one_value_has_no_interval_and_equal_ones_have_none_to_speak_of() -> None:
-    assert mean_by_bootstrap(np.array([3.0])) == (3.0, None, None, 1, "none")
-    assert mean_by_bootstrap(np.array([3.0, 3.0])) == (3.0, 3.0, 3.0, 2, "all equal")
+    assert mean_by_bootstrap(np.array([3.0])) == (3.0, None, None, 1, "none", None)
+    assert mean_by_bootstrap(np.array([3.0, 3.0])) == (3.0, 3.0, 3.0, 2, "all equal", None)
 
 
 def test_where_bca_is_not_defined_the_percentiles_are_taken() -> None:

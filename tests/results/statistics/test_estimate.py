@@ -11,5 +11,5 @@ def test_it_is_shown_with_its_interval_if_there_is_one() -> None:
 
 
 def test_a_function_applies_to_the_number_and_to_the_ends_that_are_there() -> None:
-    assert Estimate(4.0, 1.0, 9.0, 8, "t").transform(math.sqrt) == (2.0, 1.0, 3.0, 8, "t")
-    assert Estimate(4.0, None, None, 1, "none").transform(math.sqrt) == (2.0, None, None, 1, "none")
+    assert Estimate(4.0, 1.0, 9.0, 8, "t").transform(math.sqrt) == (2.0, 1.0, 3.0, 8, "t", None)
+    assert Estimate(4.0, None, None, 1, "none").transform(math.sqrt) == (2.0, None, None, 1, "none", None)

@@ -21,7 +21,7 @@ def test_students_own_example() -> None:
 
 
 def test_one_value_has_no_interval_and_no_width() -> None:
-    assert mean_by_student([5.0]) == (5.0, None, None, 1, "none")
+    assert mean_by_student([5.0]) == (5.0, None, None, 1, "none", None)
     assert half_width([5.0]) == 0
 
 

@@ -99,14 +99,14 @@ def test_who_stands_first_names_the_price() -> None:
     assert "at a price" not in page([stand(LUBLIN, found)], [], {}, "leaderboard.csv")
 
 
-def test_remark_says_from_whom_the_best_can_be_told_apart() -> None:
-    def said(groups: tuple[tuple[str, ...], ...]) -> str:
-        ranking = Ranking(("a", "b", "c"), (1.0, 1.5, 3.0), 10, 9.0, 0.01, 0.8, groups)
+def test_remark_says_from_which_the_best_cannot_be_told_apart() -> None:
+    def said(*ties: tuple[str, str]) -> str:
+        ranking = Ranking(("a", "b", "c"), (1.0, 1.5, 3.0), 10, ties, ())
         return remark(replace(stand(LUBLIN, rows({"easy": [10.0] * 6, "other": [5.0] * 6})), ranking=ranking))
 
-    assert said((("a", "b"),)).endswith("apart: `a` not from any dispatcher down to `b`.")
-    assert said((("a", "b", "c"), ("b", "c"))).endswith("apart: `a` not from any dispatcher down to `c`.")
-    assert said((("b", "c"),)).endswith("`a` can be told apart from all others.")
+    assert said(("a", "b"), ("b", "c")).endswith("`a` cannot be told apart from `b`.")
+    assert said(("a", "b"), ("a", "c")).endswith("`a` cannot be told apart from `b`, `c`.")
+    assert said(("b", "c")).endswith("`a` can be told apart from all others.")
 
 
 def test_special_dispatchers_are_registered() -> None:
@@ -149,7 +149,7 @@ def test_ranks_and_ratios() -> None:
     assert found.pairs["mean_bounded_slowdown"]["half"].effect.value == pytest.approx(0.5)
     headings, shown = rows_of(found)
     assert headings[:3] == ["rank", "dispatcher", "mean bounded slowdown"]
-    assert shown[0][:4] == ["1.00", "half", "22.5", "0.50 (0.50-0.50)*"]
+    assert shown[0][:4] == ["1.00", "half", "22.5", "0.50 (0.50 to 0.50)*"]
     assert shown[1][:4] == ["2.00", "easy", "45", "1"]
 
 
@@ -162,7 +162,7 @@ def test_starved_jobs_are_a_difference_and_are_left_out_without_easy() -> None:
     more = [row | {"p99_waiting_time": 9.0, "nb_jobs_starved": 3 * (row["dispatcher"] == "other")} for row in found]
     headings, shown = rows_of(stand(LUBLIN, more))
     at = headings.index("starved jobs, more than easy's")
-    assert [row[at] for row in sorted(shown, key=lambda row: row[0])] == ["0", "3 (3-3)*"]
+    assert [row[at] for row in sorted(shown, key=lambda row: row[0])] == ["0", "+3 (+3 to +3)*"]
 
 
 def test_too_few_replicates_are_not_ranked() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from batdispatch.report.replicates.table import Floats
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.statistics.estimate import Estimate
+from batdispatch.results.statistics.significance import ALPHA
 
 #: Added to both waits of a ratio, s: the bounded slowdown's threshold. A replicate in which nobody waits counts as 1.
 ADDED_SECONDS = 10.0
@@ -52,25 +53,53 @@ class Aim:
             return np.asarray(np.log(ours + self.added) - np.log(theirs + self.added))
         return np.asarray(ours - theirs)
 
-    def over_all(self, ours: Floats, theirs: Floats) -> Floats:
-        """Return values of equal parts of a log, whose mean is the logarithm of the ratio over all of it.
+    def over_all(self, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
+        """Return terms whose mean is the logarithm of the ratio of means, and the logarithm of each pair's ratio.
 
-        They spread as that ratio does, to first order: a part in which much is waited has as much weight as in the log.
+        The terms spread as that ratio does, to first order: a part of a log in which much is waited has as much weight
+        as in the log. Nothing is added to means that are above 0, since they have a ratio. The logarithm of a pair is
+        infinite if one value is 0, and 0 if both are.
         """
-        ours, theirs = ours + self.added, theirs + self.added
-        return np.asarray(np.log(ours.mean() / theirs.mean()) + ours / ours.mean() - theirs / theirs.mean())
+        added = 0.0 if min(ours.mean(), theirs.mean()) > 0 else self.added
+        ours, theirs = ours + added, theirs + added
+        terms = np.log(ours.mean() / theirs.mean()) + ours / ours.mean() - theirs / theirs.mean()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = np.nan_to_num(np.log(ours) - np.log(theirs), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        return np.asarray(terms), each
 
     def effect(self, found: Estimate) -> str:
         """Return an effect with its interval as a cell of a table."""
-        if self.way == "ratio":
-            return found.text()
-        return found.transform(lambda value: self.unit[1] * value).text(self.digits)
+        ends = " to ".join(self.ends(found))
+        return self.text(found.value) + (f" ({ends})" if ends else "")
 
-    def text(self, value: float) -> str:
-        """Return a ratio, or a difference with its sign, as people read it."""
+    def ends(self, found: Estimate) -> list[str]:
+        """Return the ends of an effect's interval as people read them; none: there is no interval.
+
+        If the interval leaves out no change, its ends have as many digits as it takes to see that.
+        """
+        if found.low is None or found.high is None:
+            return []
+        apart = found.p is not None and found.p < ALPHA
+        none = 1.0 if self.way == "ratio" else 0.0
+        return [
+            next((text for more in range(5) if (text := self.text(end, more)) != self.text(none, more)), self.text(end))
+            if apart
+            else self.text(end)
+            for end in (found.low, found.high)
+        ]
+
+    def text(self, value: float, more: int = 0) -> str:
+        """Return a ratio, or a difference with its sign, as people read it; with so many more digits."""
         if self.way == "ratio":
-            return "over 1,000" if value > 1000 else f"{value:,.2f}"
-        return f"{self.unit[1] * value:+,.{self.digits}f}".replace("-", "\N{MINUS SIGN}")
+            return "over 1,000" if value > 1000 else f"{value:,.{2 + more}f}"
+        text = f"{self.unit[1] * value:+,.{self.digits + more}f}"
+        zero = not text.strip("+-0.,")
+        return text[1:] if zero else text.replace("-", "\N{MINUS SIGN}")
+
+    def is_better(self, found: Estimate | None) -> bool:
+        """Whether an effect favours the first of a pair."""
+        change = 0.0 if found is None else found.value - (1.0 if self.way == "ratio" else 0.0)
+        return change < 0 if self.better == "lower" else change > 0
 
     def losing(self, values: Floats) -> Floats:
         """Return values of which less is better."""

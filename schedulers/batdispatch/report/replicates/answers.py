@@ -18,10 +18,9 @@ from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload,
 from batdispatch.report.replicates.table import RunMetric, metric_of
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.runs import STILL_WAITING
-from batdispatch.results.statistics.bootstrap import DRAWS, Draws
 from batdispatch.results.statistics.estimate import Estimate
 from batdispatch.results.statistics.rounding import round_significant
-from batdispatch.results.statistics.significance import LEAST, fewest_pairs
+from batdispatch.results.statistics.significance import LEAST
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,6 @@ def sections(
     baseline: str | None = None,
     *,
     blocks: str = "replicates",
-    draws: Draws = DRAWS,
     independent: int | None = None,
 ) -> list[Section]:
     """Return what a tidy table of runs says: for each workload, and over all of them if there are enough.
@@ -101,7 +99,6 @@ def sections(
         runs: as `table.metric_of` takes it.
         baseline: the dispatcher that others are compared with; None: see `chosen_baseline`.
         blocks: what replicates are called, in words.
-        draws: how intervals are drawn.
         independent: how many replicates of a workload share no job with each other; None: all of them.
 
     Raises:
@@ -114,12 +111,12 @@ def sections(
     base = baseline or chosen_baseline(first)
     found = []
     if len(first.workloads) >= LEAST:
-        whole = tuple(answer(by_workload(table, aim), aim, base, "workloads", draws) for aim, table in tables.items())
+        whole = tuple(answer(by_workload(table, aim), aim, base, "workloads") for aim, table in tables.items())
         found.append(Section("", "workloads", whole))
     for workload in first.workloads:
         own = {aim: replace(table.on(workload), independent=independent) for aim, table in tables.items()}
         parts, warnings = _alike(own, blocks)
-        answers = tuple(answer(table, aim, base, blocks, draws) for aim, table in parts.items())
+        answers = tuple(answer(table, aim, base, blocks) for aim, table in parts.items())
         if STILL_WAITING in runs.columns:
             warnings += cut_off(metric_of(runs, STILL_WAITING).on(workload))
         warnings += doubts([Effects(one.aim, one.table, one.pairs) for one in answers])
@@ -152,43 +149,61 @@ def chosen_baseline(table: RunMetric) -> str:
     return "easy" if "easy" in table.dispatchers else table.dispatchers[0]
 
 
-def answer(table: RunMetric, aim: Aim, baseline: str, blocks: str, draws: Draws = DRAWS) -> Answer:
+def answer(table: RunMetric, aim: Aim, baseline: str, blocks: str) -> Answer:
     """Say which dispatcher is best for an aim, as far as that can be said.
 
-    The one with the best mean is chosen if there are enough replicates and Friedman's test (of two dispatchers, the
-    signed-rank test) finds a difference. Those that the signed-rank test cannot tell apart from it, with Holm's
-    correction, are its rivals. A dispatcher that lacks a value is left out of both.
+    The one with the best mean is chosen if there are enough replicates and it can be told apart from another one. Its
+    rivals are those that no dispatcher is better than beyond chance. One that lacks a value is left out.
     """
     whole = table.only(table.whole)
     ranking = rank(whole if len(whole.dispatchers) > 1 else table, aim, blocks=blocks)
-    pairs = tuple(against(table, aim, baseline, draws)) if baseline in table.dispatchers else ()
+    pairs = tuple(against(table, aim, baseline)) if baseline in table.dispatchers else ()
     best = _best(whole, aim)
-    chance = f"{best} has the best mean, which may be chance."
     why, rivals = "", tuple[str, ...]()
     if best is None:
         why = f"No dispatcher has a value on all {blocks}."
     elif len(whole.dispatchers) > 1 and (whole.values == whole.values[:, :1]).all():
         why = "All dispatchers are equal."
     elif table.size < LEAST:
-        why = f"{chance} At least {LEAST} {blocks} are needed to tell, and there {_are(table)}."
+        why = f"{_counts(best, pairs, aim, blocks)} Intervals need at least {LEAST} {blocks}, and there {_are(table)}."
     elif len(whole.dispatchers) == 1:
         why = f"Only {best} has a value on all {blocks}, so it is compared with none."
-    elif len(whole.dispatchers) > 2 and isinstance(ranking, NoRanking):
-        why = f"{chance} {ranking.why}"
+    elif all(one.p is None for one in against(whole, aim, best)):
+        why = f"{_counts(best, pairs, aim, blocks)} The longest of all has no interval."
     else:
-        others = against(whole, aim, best, draws)
-        needed = fewest_pairs(len(others))
-        rivals = tuple(one.ours for one in others if not one.apart)
-        if len(rivals) == len(others) and table.size < needed:
-            why = (
-                f"{chance} With {len(others)} others to compare with, even one that always wins can be told apart from "
-                f"them only on {needed} {blocks}, and there {_are(table)}."
-            )
-            rivals = ()
-        elif len(rivals) == len(others):
+        rivals = _unbeaten(whole, aim, best)
+        if len(rivals) == len(whole.dispatchers) - 1:
             why = f"{best} has the best mean, and cannot be told apart from {_list(rivals)}."
             rivals = ()
     return Answer(aim, table, baseline, pairs, ranking, best, None if why else best, rivals, why)
+
+
+def _unbeaten(table: RunMetric, aim: Aim, best: str) -> tuple[str, ...]:
+    """Return the dispatchers, without the best, than which no other one is better beyond chance."""
+    return tuple(
+        name
+        for name in table.dispatchers
+        if name != best and not any(one.apart and aim.is_better(one.effect) for one in against(table, aim, name))
+    )
+
+
+def _counts(best: str, pairs: Sequence[Pair], aim: Aim, blocks: str) -> str:
+    """Say by how much and how often the best is better than the baseline, without a word on chance."""
+    compared = next((one for one in pairs if one.ours == best), None)
+    has = f"{best} has {'the best mean' if not aim.extreme else goal(aim)}"
+    if compared is None or compared.effect is None:
+        return f"{has}."
+    return (
+        f"{has}: {amount(aim, compared.effect)}{_beside(aim, compared.theirs)}, and better in {_won(compared, blocks)}."
+    )
+
+
+def _won(one: Pair, blocks: str) -> str:
+    return f"{one.wins} of {count_of(one.n, blocks)}"
+
+
+def _beside(aim: Aim, baseline: str) -> str:
+    return f" that of {baseline}" if aim.way == "ratio" else f" against {baseline}"
 
 
 def sentences(section: Section) -> list[str]:
@@ -215,17 +230,13 @@ def sentence(found: Answer, blocks: str, others: Sequence[Answer] = ()) -> str:
     if compared is not None and compared.effect is not None and found.baseline in found.rivals:
         told = effect(aim, compared.effect, found.baseline)
         any_of = _list((found.chosen, *found.rivals))
-        better = [one.ours for one in found.pairs if one.apart and one.wins > one.losses]
-        of_these = f" Beyond chance, better than {found.baseline}: {_list(better)}." if better else ""
         return (
             f"For {goal(aim)} choose any of {any_of}{among}: they cannot be told apart. "
-            f"{found.chosen} has the best mean, {told}, and is better in {compared.wins} of "
-            f"{count_of(compared.n, blocks)}{at_price}.{of_these}"
+            f"{found.chosen} has the best mean, {told}, and is better in {_won(compared, blocks)}{at_price}."
         )
     text = f"For {goal(aim)} choose {found.chosen}{among}"
     if compared is not None and compared.effect is not None:
-        text += f": {effect(aim, compared.effect, found.baseline)}, and better in {compared.wins} of "
-        text += count_of(compared.n, blocks)
+        text += f": {effect(aim, compared.effect, found.baseline)}, and better in {_won(compared, blocks)}"
     text += f"{at_price}."
     if found.rivals:
         text += f" It cannot be told apart from {_list(found.rivals)}."
@@ -260,7 +271,7 @@ def price(aim: Aim, pair: Pair) -> str:
     assert pair.effect is not None
     unit = aim.unit[0] if aim.way == "difference" else ""
     of = "" if aim.words == unit else f" of {aim.words}" if unit else f" the {aim.words}"
-    chance = "" if pair.apart else ", may be chance"
+    chance = "" if pair.apart or pair.p is None else ", may be chance"
     return f"{amount(aim, pair.effect)}{of} ({interval(aim, pair.effect)}{chance})"
 
 
@@ -272,8 +283,7 @@ def _is_worse(aim: Aim, value: float) -> bool:
 
 def effect(aim: Aim, found: Estimate, baseline: str) -> str:
     """Return an effect against a baseline with its interval, in words that say what is meant."""
-    beside = f"that of {baseline}" if aim.way == "ratio" else f"against {baseline}"
-    return f"{amount(aim, found)} {beside} ({interval(aim, found)})"
+    return f"{amount(aim, found)}{_beside(aim, baseline)} ({interval(aim, found)})"
 
 
 def amount(aim: Aim, found: Estimate) -> str:
@@ -287,9 +297,11 @@ def interval(aim: Aim, found: Estimate) -> str:
     """Return the interval of an effect in words, or why there is none."""
     if found.method == "longest":
         return "the longest of all has no interval"
+    if found.method == "gaps":
+        return "no interval, since values are missing"
     if found.low is None or found.high is None:
-        return "one replicate has no interval"
-    return f"95 % interval {aim.text(found.low)} to {aim.text(found.high)}"
+        return f"fewer than {LEAST} have no interval"
+    return f"95 % interval {' to '.join(aim.ends(found))}"
 
 
 def goal(aim: Aim) -> str:
@@ -376,5 +388,5 @@ def _pair_dict(pair: Pair, way: str) -> dict[str, Any]:
         "n": pair.n,
         "wins": pair.wins,
         "ties": pair.ties,
-        "p_holm": pair.adjusted,
+        "p": pair.p,
     }

@@ -1,4 +1,4 @@
-"""Why windows or slices of a log may say less than they seem to: waits that grow with them, and neighbours alike."""
+"""Why windows or slices of a log may say less than they seem to: waits that grow with them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def doubts(found: Sequence[Effects]) -> tuple[str, ...]:
     """Return sentences on what should be doubted of effects on successive parts of one workload."""
     if not found or not found[0].table.kind:
         return ()
-    return (*(text for one in found if one.aim.extreme for text in _growth(one)), *_dependence(found))
+    return tuple(text for one in found if one.aim.extreme for text in _growth(one))
 
 
 def cut_off(table: RunMetric) -> tuple[str, ...]:
@@ -64,19 +64,3 @@ def _growth(found: Effects) -> Iterator[str]:
                 f"times that of {pair.theirs} in a {part}, and {together:.2f} times over all {pair.n} of them. Some "
                 "jobs starve: the longer the log, the longer they may wait."
             )
-
-
-def _dependence(found: Sequence[Effects]) -> Iterator[str]:
-    """Yield whose intervals rest on fewer independent parts than there are."""
-    table = found[0].table
-    if table.size < len(table.blocks):
-        return
-    worth = [(pair.worth, pair, one.aim) for one in found for pair in one.pairs if pair.worth is not None]
-    if worth:
-        least, pair, aim = min(worth, key=lambda each: each[0])
-        names = ", ".join(dict.fromkeys(each.ours for _, each, _ in worth))
-        yield (
-            f"Neighbouring {table.kind}s are alike, so intervals of {names} are wider than those of independent ones: "
-            f"for the {aim.words} of {pair.ours}, {pair.n} are worth {least:.1f}. Parts that lie further apart (fewer "
-            "of them, or a longer log) tell more each."
-        )

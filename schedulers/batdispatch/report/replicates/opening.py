@@ -33,9 +33,10 @@ def _waits(section: Section) -> Answer | None:
 
 
 def _figure(found: Answer, heading: str = "") -> Figure:
-    """Return the mean over the replicates of each dispatcher, NaN for one that failed on all of them."""
+    """Return each dispatcher's figure over the replicates, as the sentences compare it; NaN if it has none."""
     known = [row[~np.isnan(row)] for row in found.table.values.T]
-    return Figure(found.aim.metric, [float(row.mean()) if len(row) else np.nan for row in known], heading)
+    of_log = np.max if found.aim.extreme and found.table.kind == "window" else np.mean
+    return Figure(found.aim.metric, [float(of_log(row)) if len(row) else np.nan for row in known], heading)
 
 
 def _of_one(section: Section, found: Answer) -> str:

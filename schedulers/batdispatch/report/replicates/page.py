@@ -110,9 +110,6 @@ def warnings(sections: Sequence[Section], facts: Facts) -> list[str]:
             )
     if facts.failures:
         found.append(f"{count_of(len(facts.failures), 'run')} failed.")
-    few = [one for one in sections if one.answers and 1 < one.answers[0].n < LEAST]
-    if few:
-        found.append(f"Intervals of fewer than {LEAST} {few[0].blocks} are too narrow: hold them for hints.")
     return found
 
 
@@ -141,7 +138,7 @@ def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str,
             ranked.append({"title": title, "why": answer.ranking.why, "picture": None, "test": ""})
         else:
             drawing = pictures.ranks(answer.ranking, title, one.blocks, next(prefixes)) if drawn else None
-            ranked.append({"title": title, "why": "", "picture": drawing, "test": _test(answer.ranking)})
+            ranked.append({"title": title, "why": "", "picture": drawing, "test": _ties(answer.ranking)})
     if len({entry["why"] for entry in ranked}) == 1 and ranked[0]["why"]:
         # One reason for all of them is told once.
         ranked = [{**ranked[0], "title": ""}]
@@ -194,12 +191,10 @@ def effect_cell(aim: Aim, pair: Pair) -> Cell:
     """Return an effect with its interval, marked if the two can be told apart."""
     if pair.effect is None:
         return Cell("n/a")
-    value, low, high = pair.effect[:3]
     sign = "\N{MULTIPLICATION SIGN}" if aim.way == "ratio" else "pp" if aim.unit[0] == "percentage points" else ""
-    text = "\N{NO-BREAK SPACE}".join(filter(None, (aim.text(value), sign)))
-    ends = [aim.text(end) for end in (low, high) if end is not None]
-    mark = ("better" if pair.wins > pair.losses else "worse") if pair.apart else ""
-    return Cell(text, " to ".join(ends), mark)
+    text = "\N{NO-BREAK SPACE}".join(filter(None, (aim.text(pair.effect.value), sign)))
+    mark = ("better" if aim.is_better(pair.effect) else "worse") if pair.apart else ""
+    return Cell(text, " to ".join(aim.ends(pair.effect)), mark)
 
 
 def _effect_rows(one: Section) -> list[Row]:
@@ -241,10 +236,13 @@ def _value_rows(one: Section) -> list[Row]:
     ]
 
 
-def _test(found: Ranking) -> str:
-    f = "infinite, all agree" if found.f == float("inf") else f"{found.f:.2f}"
-    p = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
-    return f"Friedman's test: F = {f}, {p}."
+def _ties(found: Ranking) -> str:
+    """Say which two cannot be told apart, each pair by its own interval."""
+    if not found.ties:
+        return "Each two can be told apart."
+    pairs = [f"{one} and {other}" for one, other in found.ties]
+    more = f"; and {len(pairs) - MAX_LISTED} more pairs" if len(pairs) > MAX_LISTED else ""
+    return f"Cannot be told apart: {'; '.join(pairs[:MAX_LISTED])}{more}."
 
 
 def _definitions(sections: Sequence[Section]) -> list[tuple[str, str, str]]:
@@ -269,6 +267,6 @@ def _plain_table(one: Section) -> str:
     return "\n".join(
         [
             *align_columns([head, *body]),
-            f"Against {base}, with 95 % intervals. * can be told apart from it (Holm, 5 %).",
+            f"Against {base}, with 95 % intervals. * leaves out no change (p < 5 %, each pair for itself).",
         ]
     )

@@ -1,4 +1,4 @@
-"""Pictures of a comparison: ratios with their intervals, and ranks with the critical difference."""
+"""Pictures of a comparison: ratios with their intervals, and ranks with those that cannot be told apart."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def colour(pair: Pair, found: Answer) -> str:
     """Return the colour of a comparison: better or worse than the baseline, or faint."""
     if not pair.apart:
         return style.FAINT
-    return BETTER if pair.wins > pair.losses else WORSE
+    return BETTER if found.aim.is_better(pair.effect) else WORSE
 
 
 def dots(found: Answer, prefix: str) -> Picture | None:
@@ -153,7 +153,7 @@ def _round_ticks(low: float, high: float) -> list[float]:
 
 
 def ranks(found: Ranking, title: str, blocks: str, prefix: str) -> Picture:
-    """Draw average ranks as in Demsar's paper: a bar joins dispatchers that cannot be told apart."""
+    """Draw average ranks as in Demsar's paper: a bar joins neighbours of which no two can be told apart."""
     many = len(found.dispatchers)
     left = (many + 1) // 2
     lines = max(left, many - left)
@@ -171,15 +171,11 @@ def ranks(found: Ranking, title: str, blocks: str, prefix: str) -> Picture:
         axes.set_xlim(1 - 0.62 * span, many + 0.62 * span)
         step = 0.62 * row_height / 0.24
         low = -0.55 - 0.3 * bars - step * lines
-        axes.set_ylim(low, 1.9)
+        axes.set_ylim(low, 1.1)
         axes.plot([1, many], [0, 0], color=style.INK, linewidth=1)
         for tick in range(1, many + 1):
             axes.plot([tick, tick], [0, 0.16], color=style.INK, linewidth=1)
             axes.text(tick, 0.26, str(tick), ha="center", va="bottom")
-        shown = min(found.difference, 1.2 * span)
-        axes.plot([1, 1 + shown], [1.15, 1.15], color=style.INK, linewidth=1.6)
-        note = f"critical difference {found.difference:.2f}"
-        axes.text(1, 1.3, note, ha="left", va="bottom")
         for number, group in enumerate(found.groups):
             ends = [found.ranks[found.dispatchers.index(name)] for name in (group[0], group[-1])]
             y = -0.3 - 0.3 * number
@@ -200,7 +196,9 @@ def ranks(found: Ranking, title: str, blocks: str, prefix: str) -> Picture:
             )
     told = f"Mean rank of each dispatcher over {found.blocks} {blocks}, 1 the best"
     caption = f"{told}. " + (
-        "A blue bar joins dispatchers that cannot be told apart." if found.groups else "All can be told apart."
+        "A blue bar joins neighbours of which no two can be told apart."
+        if found.groups
+        else "No bar: neighbours differ."
     )
     return Picture(title, caption, style.to_svg(figure, prefix, f"{title}: {told}"))
 

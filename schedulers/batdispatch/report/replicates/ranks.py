@@ -1,20 +1,23 @@
-"""Ranks of dispatchers over many replicates or workloads, and which of them can be told apart: a critical difference.
+"""Ranks of dispatchers over many replicates or workloads, and which of them can be told apart.
 
-J. Demsar. Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning Research 7, 2006,
-section 3.2: Friedman's test, Iman and Davenport's F of it, and Nemenyi's critical difference.
+A rank is the mean of a dispatcher's places on the replicates, ties sharing theirs. Which two can be told apart is
+said by the same procedure as everywhere, on each pair (`pairs`), so that a rank and an interval cannot disagree.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
+from scipy import stats
 
 from batdispatch.report.replicates.aims import Aim
+from batdispatch.report.replicates.pairs import pair
 from batdispatch.report.replicates.table import Floats, RunMetric
-from batdispatch.results.statistics.friedman import friedman, rank_blocks
 from batdispatch.results.statistics.geometric import geometric_mean
-from batdispatch.results.statistics.nemenyi import critical_difference, groups_within
+from batdispatch.results.statistics.rounding import round_significant
 from batdispatch.results.statistics.significance import ALPHA, LEAST
 
 
@@ -26,18 +29,14 @@ class Ranking:
         dispatchers: from the best rank on.
         ranks: of these.
         blocks: over how many replicates or workloads.
-        f: Iman and Davenport's statistic, with k - 1 and (k - 1)(blocks - 1) degrees of freedom for k dispatchers.
-        p: of f.
-        difference: ranks this far apart or further differ significantly (Nemenyi).
-        groups: dispatchers that cannot be told apart, from the best rank on: largest runs of at least two.
+        ties: each two dispatchers that cannot be told apart, from the best rank on.
+        groups: neighbours in rank of which no two can be told apart: the largest runs of at least two.
     """
 
     dispatchers: tuple[str, ...]
     ranks: tuple[float, ...]
     blocks: int
-    f: float
-    p: float
-    difference: float
+    ties: tuple[tuple[str, str], ...]
     groups: tuple[tuple[str, ...], ...]
 
 
@@ -52,21 +51,20 @@ class NoRanking:
     why: str
 
 
-def rank(table: RunMetric, aim: Aim, *, blocks: str = "replicates", alpha: float = ALPHA) -> Ranking | NoRanking:
+def rank(table: RunMetric, aim: Aim, *, blocks: str = "replicates") -> Ranking | NoRanking:
     """Rank the dispatchers of a table, or say why they cannot be ranked.
 
     Args:
         table: each row is a block: a replicate, or a workload (see `by_workload`).
         aim: what for.
         blocks: what rows are called, in words.
-        alpha: significance.
     """
     count, many = table.values.shape
     if table.size < LEAST:
         apart = "" if table.size == count else " that share no job"
         return NoRanking(
             f"Nothing is ranked: there are {table.size} {blocks}{apart}, and of fewer than {LEAST} even a dispatcher "
-            f"that always wins may win by chance in more than {100 * alpha:g} % of the cases."
+            f"that always wins may win by chance in more than {100 * ALPHA:g} % of the cases."
         )
     if many < 3:
         return NoRanking(
@@ -76,20 +74,40 @@ def rank(table: RunMetric, aim: Aim, *, blocks: str = "replicates", alpha: float
         missing = ", ".join(name for name in table.dispatchers if name not in table.whole)
         return NoRanking(f"Nothing is ranked: {missing} has no value on some {blocks}, and ranks need all of them.")
     ranks = rank_blocks(aim.losing(table.values))
-    average = ranks.mean(axis=0)
     if (ranks == ranks[:, :1]).all():
         return NoRanking(f"Nothing is ranked: all dispatchers are equal on all {blocks}.")
-    _, f, p = friedman(ranks)
-    if p >= alpha:
-        return NoRanking(
-            f"Nothing is ranked: Friedman's test finds no difference between the {many} dispatchers over {count} "
-            f"{blocks} (F = {f:.2f}, p = {p:.2f})."
-        )
+    average = ranks.mean(axis=0)
     order = sorted(range(many), key=lambda column: (average[column], column))
     names = tuple(table.dispatchers[column] for column in order)
-    ordered = tuple(float(average[column]) for column in order)
-    least = critical_difference(many, count, alpha)
-    return Ranking(names, ordered, count, f, p, least, groups_within(names, ordered, least))
+    pairs = [pair(table, aim, one, other) for one, other in combinations(names, 2)]
+    if all(one.p is None for one in pairs):
+        return NoRanking(
+            f"Nothing is ranked: the {aim.words} of all {blocks} together is one value of each dispatcher."
+        )
+    ties = tuple((one.ours, one.theirs) for one in pairs if not one.apart)
+    return Ranking(names, tuple(float(average[column]) for column in order), count, ties, groups_of(names, ties))
+
+
+def rank_blocks(values: Floats) -> Floats:
+    """Return ranks [block, dispatcher] of values of which less is better; equal ones share the mean of their ranks."""
+    return np.asarray(stats.rankdata(round_significant(values), axis=1))
+
+
+def groups_of(names: Sequence[str], ties: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the largest runs of at least two neighbours of which each two are a tie.
+
+    Args:
+        names: from the best rank on.
+        ties: pairs of these, each in the order of `names`.
+    """
+    tied, groups = set(ties), list[tuple[int, int]]()
+    for first in range(len(names)):
+        last = first
+        while last + 1 < len(names) and all((names[at], names[last + 1]) in tied for at in range(first, last + 1)):
+            last += 1
+        if last > first and (not groups or last > groups[-1][1]):
+            groups.append((first, last))
+    return tuple(tuple(names[first : last + 1]) for first, last in groups)
 
 
 def by_workload(table: RunMetric, aim: Aim) -> RunMetric:

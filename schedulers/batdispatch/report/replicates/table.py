@@ -15,6 +15,8 @@ from batdispatch.core.errors import InputError
 Floats = NDArray[np.float64]
 #: Columns that a tidy table of runs has beside its metrics; it has one row for each run.
 WORKLOAD, REPLICATE, DISPATCHER = COLUMNS = ("workload", "replicate", "dispatcher")
+#: What parts of one workload in order of time are called, before their number.
+PARTS = ("window", "slice")
 
 
 class Block(NamedTuple):
@@ -30,7 +32,7 @@ class RunMetric:
 
     Attributes:
         metric: its name.
-        blocks: the rows, in order of first appearance.
+        blocks: the rows, in order of first appearance; windows and slices in order of time.
         dispatchers: the columns, in order of first appearance.
         values: [block, dispatcher], nan where there is no run or the metric has no value.
         independent: how many blocks share no job with each other; None: all of them.
@@ -56,7 +58,7 @@ class RunMetric:
         wholes = {(block.workload, block.replicate.rpartition(", ")[0]) for block in self.blocks}
         kinds = {block.replicate.rpartition(", ")[2].partition(" ")[0] for block in self.blocks}
         kind = kinds.pop() if len(kinds) == 1 and len(wholes) == 1 else ""
-        return kind if kind in ("window", "slice") else ""
+        return kind if kind in PARTS else ""
 
     @property
     def workloads(self) -> tuple[str, ...]:
@@ -83,6 +85,25 @@ class RunMetric:
         return replace(self, dispatchers=tuple(dispatchers), values=self.values[:, columns])
 
 
+def _in_time(blocks: Sequence[Block]) -> list[Block]:
+    """Return blocks in order of first appearance, but windows and slices of one workload in order of time.
+
+    Their effects resemble those of their neighbours, so the order in which a table lists them must not matter.
+    """
+    places: dict[tuple[str, str], list[int]] = {}
+    for place, (workload, replicate) in enumerate(blocks):
+        head, _, last = replicate.rpartition(", ")
+        kind, _, number = last.partition(" ")
+        if kind in PARTS and number.isdecimal():
+            places.setdefault((workload, head), []).append(place)
+    ordered = list(blocks)
+    for own in places.values():
+        in_time = sorted(own, key=lambda place: int(blocks[place].replicate.rpartition(" ")[2]))
+        for place, source in zip(own, in_time, strict=True):
+            ordered[place] = blocks[source]
+    return ordered
+
+
 def metric_of(runs: pd.DataFrame, metric: str) -> RunMetric:
     """Return one metric of a tidy table of runs.
 
@@ -99,7 +120,8 @@ def metric_of(runs: pd.DataFrame, metric: str) -> RunMetric:
     if keys.duplicated().any():
         twice = " / ".join(keys[keys.duplicated()].iloc[0])
         raise InputError(f"two runs have the same workload, replicate and dispatcher: {twice}")
-    blocks = list(dict.fromkeys(Block(*pair) for pair in zip(keys[WORKLOAD], keys[REPLICATE], strict=True)))
+    found = dict.fromkeys(Block(*pair) for pair in zip(keys[WORKLOAD], keys[REPLICATE], strict=True))
+    blocks = _in_time(list(found))
     names = list(dict.fromkeys(keys[DISPATCHER]))
     rows = {block: row for row, block in enumerate(blocks)}
     columns = {name: column for column, name in enumerate(names)}

@@ -5,18 +5,12 @@ run is computed in `metrics`, and what it means for a dispatcher is said in `rep
 
 | question | method | used by |
 |---|---|---|
-| How well is a mean over replicates known? | `bootstrap`: BCa | `replicates`, the leaderboard, most of `expe/` |
+| How far are two dispatchers apart, how sure is that, is it chance? | `mean_effect` | `replicates`, the leaderboard |
+| How well is a mean known for which there is no pair? | `bootstrap`: BCa | `expe/`, `benchmarks/` |
 | The same, as in a page that was first made with percentiles | `bootstrap`: percentile | `expe/malleability` |
 | The same for values that are nearly normal, as means over seeds are | `student` | `expe/common`, `benchmarks/` |
-| The same for values in order of time that resemble their neighbours | `dependence`, `student` | `replicates` |
-| The same over the jobs of one log | `batches`, `dependence` | the report |
-| Does one of a pair win more often than by chance? | `signed_rank`, `significance` | `replicates` |
-| The same, asked of many pairs | `holm` | `replicates` |
-| Do ranks of many differ, and which of them? | `friedman`, `nemenyi` | `replicates`, the leaderboard |
+| From when on is something called different? | `significance` | all of these |
 | What is the mean of ratios? | `geometric` | `replicates`, `expe/` |
 | Do two orders agree? | `correlation` | `fidelity` |
 | Which values are equal but for rounding? | `rounding` | `replicates` |
-
-Several files follow J. Demsar: "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
-Learning Research 7 (2006).
 """

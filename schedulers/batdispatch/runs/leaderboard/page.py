@@ -41,10 +41,9 @@ replicates, if [ranks mean something](comparing.md#what-is-computed-and-how). A 
 1, the dispatcher is better. Over parts of one simulation it is the ratio of their means, and the longest wait is that
 of all parts; over other replicates it is the geometric mean of the ratios. It stands with its 95 % interval; a longest
 wait of several parts has none. [Starved jobs](metrics.md#starved-jobs) are compared by their difference, in jobs a
-replicate. A star marks what Wilcoxon's test tells apart from the baseline at 5 %, after Holm's correction. With six
-replicates no difference is large enough for a star where more than one dispatcher is compared. Replicates are few, so
-intervals are [too narrow](comparing.md#how-far-to-trust-an-interval), and what holds here may not hold on your
-machine: run it [on your own log](own-log.md).
+replicate. A star marks an interval that leaves out no change, each pair for itself: of twenty pairs that do not differ,
+one has a star. [How far to trust an interval](comparing.md#how-far-to-trust-an-interval) depends on the replicates, and
+what holds here may not hold on your machine: run it [on your own log](own-log.md).
 """
 
 
@@ -87,13 +86,12 @@ def remark(standing: BoardStanding) -> str:
     ranking = standing.ranking
     if isinstance(ranking, NoRanking):
         return ranking.why
-    least = f"{ranking.difference:.2f}"
-    text = f"Over {ranking.blocks} replicates, ranks that are at least {least} apart differ significantly."
     best = ranking.dispatchers[0]
-    last = next((group[-1] for group in ranking.groups if group[0] == best), best)
-    if last == best:
-        return text + f" `{best}` can be told apart from all others."
-    return text + f" Nearer ones cannot be told apart: `{best}` not from any dispatcher down to `{last}`."
+    tied = [other for one, other in ranking.ties if one == best]
+    if not tied:
+        return f"Over {ranking.blocks} replicates, `{best}` can be told apart from all others."
+    named = ", ".join(f"`{name}`" for name in tied)
+    return f"Over {ranking.blocks} replicates, `{best}` cannot be told apart from {named}."
 
 
 def price_of_best(standing: BoardStanding) -> str:

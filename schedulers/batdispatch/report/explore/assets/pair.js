@@ -1,14 +1,12 @@
 // Two runs, job by job: which jobs wait less and longer, and what held them.
 
-import { changes, extremes, meanOfBatches } from "./changes.js";
+import { certain, changes, extremes } from "./changes.js";
 import { element, fill, make } from "./dom.js";
 import { jobButton } from "./ranked.js";
-import { NBSP, duration, number, signed } from "./words.js";
+import { duration, number, signed } from "./words.js";
 
 /** Most jobs named of each kind. */
 const MOST_NAMED = 8;
-/** A wait that changes by less, s, counts as the same. */
-const SAME = 0.5;
 
 export class Pair {
   constructor(explorer) {
@@ -70,14 +68,12 @@ export class Pair {
 function summary(change, chosen, base, other) {
   const both = change.filter((value, job) => chosen[job] && !Number.isNaN(value));
   if (!both.length) return "No job started in both.";
-  const less = both.filter((value) => value < -SAME).length, more = both.filter((value) => value > SAME).length;
+  const { mean, less, more, quartiles } = certain(both);
   if (!less && !more) return `${both.length === 1 ? "The only job waits" : `All ${number(both.length)} jobs wait`} alike under ${base.label} and ${other.label}.`;
-  const { mean, off } = meanOfBatches(both);
-  const interval = off === null
-    ? " (too few jobs for an interval)"
-    : `, with a 95${NBSP}% interval of ${signed(mean - off, duration)} to ${signed(mean + off, duration)}: ${Math.abs(mean) > off ? "beyond chance for stretches of time like this one" : "no difference that could not be chance"}`;
+  const [low, median, high] = quartiles.map((value) => signed(value, duration));
   return (
     `Under ${other.label}, ${number(less)} of ${number(both.length)} jobs wait less than under ${base.label}, ` +
-    `and ${number(more)} wait longer; the mean wait ${mean < 0 ? "falls" : "grows"} by ${duration(Math.abs(mean))}${interval}.`
+    `and ${number(more)} wait longer; the mean wait ${mean < 0 ? "falls" : "grows"} by ${duration(Math.abs(mean))}. ` +
+    `The median change is ${median}, the quartiles are ${low} and ${high}.`
   );
 }

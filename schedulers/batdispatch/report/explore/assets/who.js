@@ -1,9 +1,9 @@
 // Who: each user, account, queue, partition, size, run time or hour of submission, with what becomes of its jobs in view, and who loses.
 
-import { changes, meanOfBatches } from "./changes.js";
+import { certain, changes } from "./changes.js";
 import { element, fill, make } from "./dom.js";
 import { ranFor } from "./lineage.js";
-import { NBSP, duration, number, signed } from "./words.js";
+import { duration, number, signed } from "./words.js";
 
 /** Most rows; the filter above the table finds the others. */
 const MOST_ROWS = 200;
@@ -63,7 +63,9 @@ export class Who {
       ...common,
       wait("other", other),
       { name: "change", title: "Change of the mean", value: (group) => group.change.mean, text: (value) => signed(value, duration) },
-      { name: "interval", title: `95${NBSP}% interval`, value: (group) => (group.change.off === null ? null : group.change.off), text: (_, { change: { mean, off } }) => `${signed(mean - off, duration)} to ${signed(mean + off, duration)}` },
+      { name: "less", title: "Wait less / longer", value: (group) => group.change.less - group.change.more, text: (_, { change: { less, more } }) => `${number(less)} / ${number(more)}` },
+      { name: "median", title: "Median change", value: (group) => group.change.quartiles[1], text: (value) => signed(value, duration) },
+      { name: "quartiles", title: "Quartiles", value: (group) => group.change.quartiles[2] - group.change.quartiles[0], text: (_, { change: { quartiles } }) => `${signed(quartiles[0], duration)} to ${signed(quartiles[2], duration)}` },
       longest("base", base),
       longest("other", other),
     ];
@@ -89,7 +91,7 @@ export class Who {
       }
       if (change) group.changes.push(change[job]);
     }
-    for (const group of groups.values()) group.change = meanOfBatches(group.changes);
+    for (const group of groups.values()) group.change = certain(group.changes);
     return [...groups.values()];
   }
 
