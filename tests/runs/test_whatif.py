@@ -29,6 +29,7 @@ from batdispatch.results.starvation import FolderJobs
 from batdispatch.runs.changes import Setup, setup_of, with_change, with_conf
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from batdispatch.runs.whatif import run_names
 
 pytestmark = pytest.mark.usefixtures("worker_threads")
 #: Change -> more nodes of the site (batch, gpu), and the dispatcher.
@@ -244,7 +245,10 @@ def test_the_baseline_runs_as_slurm_conf_says(tmp_path: Path) -> None:
         file.write(CONF)
     with pytest.warns(UserWarning, match="of slurm.conf, not simulated: bf_continue; batdispatch slurm-conf says why"):
         asked(small, ["PriorityWeightJobSize=5000"], dispatcher="slurm-backfill", anyway=True, out=tmp_path / "out")
-    options = [json.loads((tmp_path / "out" / f"run-{run}" / "result.json").read_text())["options"] for run in (0, 1)]
+    options = [
+        json.loads((tmp_path / "out" / run / "result.json").read_text())["options"]
+        for run in ("baseline", "PriorityWeightJobSize=5000")
+    ]
     sizes = ("multifactor[period=300,size=1000]", "multifactor[period=300,size=5000]")
     assert [(one["interval"], one["depth"], one["ordering"]) for one in options] == [(90, 50, size) for size in sizes]
 
@@ -254,8 +258,8 @@ def test_a_job_that_is_queued_again_counts_once(tmp_path: Path) -> None:
     with (small.slurm / "slurm.conf").open("a") as file:
         file.write("PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n")
     answers = asked(small, ["PreemptMode=OFF"], dispatcher="slurm-backfill", anyway=True, out=tmp_path / "out")
-    jobs = FolderJobs(tmp_path / "out" / "run-0").logical
-    assert len(read_columns(tmp_path / "out" / "run-0" / "jobs.csv")) > len(jobs) == 150
+    jobs = FolderJobs(tmp_path / "out" / "baseline").logical
+    assert len(read_columns(tmp_path / "out" / "baseline" / "jobs.csv")) > len(jobs) == 150
     first, nobody = answers.found.variants
     assert first.total_wait == pytest.approx(jobs.waiting_time.sum())
     assert nobody.total_wait != first.total_wait
@@ -300,6 +304,31 @@ def waits(wait: np.ndarray) -> Waits:
     count = len(wait)
     submission = np.arange(count) * 3600.0
     return Waits(submission, submission + wait, np.full(count, 600.0), np.ones(count), 100)
+
+
+def test_a_baseline_says_in_words_how_far_it_is_from_what_happened() -> None:
+    submission, ones = np.arange(4.0), np.ones(4)
+
+    def of(wait: list[float]) -> Waits:
+        return Waits(submission, submission + np.array(wait), ones, ones, 10)
+
+    # Waits of 100, 200, 300, 1,000 s become 100, 300, 200, 2,000: 5 of 6 pairs keep their order.
+    found = grade_of(of([100.0, 200.0, 300.0, 1000.0]), of([100.0, 300.0, 200.0, 2000.0]), rejected=0.004)
+    assert [line.replace("\N{NO-BREAK SPACE}", " ") for line in found.lines()] == [
+        "Jobs really waited 6.67 min in the mean, and wait 10.8 min in the simulation.",
+        "Which of two jobs waits longer is right in the simulation for 83 of 100 pairs.",
+        "The simulated site refuses 0.4 % of the jobs.",
+        "Trust a change against the baseline, and no simulated wait as a forecast. "
+        "Least like the real site: the mean wait.",
+    ]
+    away = grade_of(of([100.0, 200.0, 300.0, 1000.0]), of([9000.0, 300.0, 200.0, 20.0]), rejected=0.0)
+    assert away.trust().startswith("This is not the site that the log tells of, so trust no change.")
+
+
+def test_runs_are_named_by_what_they_change() -> None:
+    labels = ["baseline", "hosts+10%", "hosts+10/", "partition.busy.max_time=4:00:00", "../..", "%"]
+    names = run_names(labels)
+    assert names == ["baseline", "hosts+10-1", "hosts+10-2", "partition.busy.max_time=4-00-00", "change-4", "change-5"]
 
 
 def test_grades() -> None:

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from batdispatch.core.line.hindsight import name_list
 from batdispatch.report.fidelity.grade import Grade
 from batdispatch.report.html import Cell, align_columns, page_text
 from batdispatch.report.opening import FIGURES, Figure, Opening, opening_of
 from batdispatch.report.replicates.aims import AIMS as ALL_AIMS
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.answers import amount, interval
+from batdispatch.report.replicates.answers import amount, interval, is_price
 from batdispatch.report.replicates.page import effect_cell
 from batdispatch.report.replicates.pairs import Pair, against
 from batdispatch.report.replicates.table import RunMetric
@@ -118,7 +119,7 @@ def lead(found: WhatIf) -> list[str]:
     windows = len(next(iter(found.tables.values())).blocks)
     lines = []
     if found.grade is not None:
-        lines.append(f"The baseline has grade {found.grade.grade}: {'; '.join(found.grade.lines())}.")
+        lines.append(f"The baseline has grade {found.grade.grade}. {' '.join(found.grade.lines())}")
     lines.append(
         f"{found.jobs:,} jobs of {found.name} in {windows} windows of one simulation for each row; the mean wait is "
         f"{duration(first.mean_wait)} with {_named(first)}."
@@ -133,7 +134,7 @@ def opening(found: WhatIf) -> Opening:
     first, *changes = found.variants
     if not changes:
         return opening_of(f"With {_named(first)}, jobs wait {duration(first.mean_wait)} in the mean.", [], [])
-    text = f"{_change(found, 0)}."
+    text = f"{_change(found, 0)}.{_price(found, 0)}"
     if len(changes) > 1:
         best = min(changes, key=lambda one: one.mean_wait)
         text += f" They wait least with {best.label}: {duration(best.mean_wait)}."
@@ -161,6 +162,15 @@ def _change(found: WhatIf, place: int) -> str:
         return said
     chance = "" if pair.apart or pair.p is None else ", may be chance"
     return f"{said}: {amount(AIMS[0], pair.effect)} as long ({interval(AIMS[0], pair.effect)}{chance})"
+
+
+def _price(found: WhatIf, place: int) -> str:
+    """Say where a change is worse than the baseline, as a page of replicates does."""
+    pairs = [(aim, found.pairs[aim][place]) for aim in AIMS]
+    worse = [
+        f"{amount(aim, pair.effect)} the {aim.words}" for aim, pair in pairs if pair.effect and is_price(aim, pair)
+    ]
+    return f" The price: {name_list(worse)}." if worse else ""
 
 
 def _loses(pair: Pair) -> bool:

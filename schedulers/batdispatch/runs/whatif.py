@@ -6,6 +6,7 @@ what a change does is the mean over the windows with its interval, see `report.r
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +39,8 @@ from batdispatch.runs.spec import RunSpec
 WINDOWS, AROUND = 10, 0.05
 #: Groups of users that have a row of their own.
 _GROUPS = 8
+#: Most letters of the name of a run's folder.
+_LONGEST_NAME = 80
 #: Bounded slowdown's threshold, s.
 _BOUND = 10.0
 #: Largest size of each class but the last.
@@ -90,7 +93,7 @@ def what_if(
     workload = read_workload(inputs.workload)
 
     def make(count: int) -> dict[str, Path]:
-        names = [f"run-{number}" for number in range(len(specs))][:count]
+        names = run_names(list(setups))[:count]
         folders, failures = compare(
             specs[:count], out, processes=processes, listener=listener, fresh=fresh and count == 1, names=names
         )
@@ -102,11 +105,20 @@ def what_if(
     grade = _grade(imported, inputs, make(1)) if graded and imported is not None else None
     if grade is not None and grade.grade == "D" and not anyway:
         raise InputError(
-            "the baseline's grade is D, so its answers would say little of this site: " + "; ".join(grade.lines())
-            + ". Mend the inputs (--slurm, --dispatcher), or go on (--anyway)",
+            "the baseline's grade is D, so its answers would say little of this site. " + " ".join(grade.lines())
+            + " Mend the inputs (--slurm, --dispatcher), or go on (--anyway)",
             source=str(inputs.platform),
         )  # fmt: skip
     return _outcome(workload, _Runs(setups, make(len(specs))), grade)
+
+
+def run_names(labels: Sequence[str]) -> list[str]:
+    """Return a folder's name for each variant: what it changes, so that a page of the runs names the changes.
+
+    Characters that no folder should have become a dash. If two names are equal then, their places make them differ.
+    """
+    names = [re.sub(r"[^\w.+=-]+", "-", label).strip("-.")[:_LONGEST_NAME] or "change" for label in labels]
+    return [name if names.count(name) == 1 else f"{name}-{place}" for place, name in enumerate(names)]
 
 
 def with_changes(changes: Sequence[str]) -> Callable[[Setup], dict[str, Setup]]:

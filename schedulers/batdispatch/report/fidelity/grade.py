@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from batdispatch.core.line.hindsight import name_list
 from batdispatch.report.fidelity.waits import Apart, Waits, apart
 from batdispatch.results.numbers import duration
 
@@ -24,12 +25,13 @@ LIMITS = {
     "utilisation": (0.03, 0.07, 0.15),
     "rejected": (0.0, 0.01, 0.02),
 }
-_WORDS = {
-    "order": "1 - Spearman's rank correlation of the jobs' waits",
-    "distribution": "distance of the distributions of waits in decades",
-    "mean": "factor between the mean waits",
-    "utilisation": "largest difference between weekly utilisations",
-    "rejected": "share of the jobs that the simulated site refuses",
+#: What each measure is about, in a sentence that names the weakest.
+_ABOUT = {
+    "order": "the order of waits",
+    "distribution": "the distribution of waits",
+    "mean": "the mean wait",
+    "utilisation": "how busy the machine is",
+    "rejected": "the jobs that it refuses",
 }
 
 
@@ -40,15 +42,32 @@ class Grade(NamedTuple):
         grade: A to D.
         measures: measure -> (value, its own grade).
         apart: how far the waits are apart.
+        means: mean wait in the log and in the simulation, s.
     """
 
     grade: str
     measures: dict[str, tuple[float, str]]
     apart: Apart
+    means: tuple[float, float]
 
     def lines(self) -> list[str]:
-        """Return a sentence for each measure."""
-        return [f"{_WORDS[name]} is {value:.3g}: {grade}" for name, (value, grade) in self.measures.items()]
+        """Say how far the simulation is from what really happened, and what to trust, a sentence each."""
+        real, simulated = map(duration, self.means)
+        said = [f"Jobs really waited {real} in the mean, and wait {simulated} in the simulation."]
+        if not math.isnan(self.apart.pairs):
+            right = f"{100 * self.apart.pairs:.0f}"
+            said.append(f"Which of two jobs waits longer is right in the simulation for {right} of 100 pairs.")
+        if refused := self.measures["rejected"][0]:
+            said.append(f"The simulated site refuses {100 * refused:.3g} % of the jobs.")
+        return [*said, self.trust()]
+
+    def trust(self) -> str:
+        """Say what the grade allows to conclude, and which measure limits it."""
+        weakest = [_ABOUT[name] for name, (_, grade) in self.measures.items() if grade == self.grade]
+        limit = "" if self.grade == "A" else f" Least like the real site: {name_list(weakest)}."
+        if self.grade == "D":
+            return f"This is not the site that the log tells of, so trust no change.{limit}"
+        return f"Trust a change against the baseline, and no simulated wait as a forecast.{limit}"
 
 
 def grade_of(log: Waits, simulation: Waits, *, rejected: float) -> Grade:
@@ -72,18 +91,9 @@ def grade_of(log: Waits, simulation: Waits, *, rejected: float) -> Grade:
         "rejected": rejected,
     }
     measures = {name: (float(value), _grade(name, value)) for name, value in values.items()}
-    return Grade(max(grade for _, grade in measures.values()), measures, found)
+    return Grade(max(grade for _, grade in measures.values()), measures, found, (float(means[0]), float(means[1])))
 
 
 def _grade(name: str, value: float) -> str:
     worse = sum(not value <= limit for limit in LIMITS[name])
     return GRADES[worse]
-
-
-def sentence(grade: Grade, log: Waits, simulation: Waits, name: str) -> str:
-    """Say what the grade is."""
-    means = (duration(float(each.wait.mean())) for each in (log, simulation))
-    return (
-        f"Baseline {name}: grade {grade.grade}. Mean wait {' in the log, '.join(means)} in the simulation "
-        f"({'; '.join(grade.lines())})."
-    )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from batdispatch.results.statistics.correlation import rank_correlation
+from batdispatch.results.statistics.correlation import rank_correlation, share_of_pairs
 
 Floats = NDArray[np.float64]
 
@@ -95,6 +95,7 @@ class Apart(NamedTuple):
         decades: Wasserstein distance between the distributions of log10(wait + 1 s). 0.3: averaged over the quantiles,
             waits differ by a factor of two.
         rank: Spearman's correlation of the jobs' waits; nan where all waits of one are equal.
+        pairs: share of the pairs of jobs of which the same one waits longer in both; nan where no two waits differ.
         weeks: Spearman's correlation of the weekly mean waits, over weeks with jobs; nan where there are fewer than 3.
         busy: largest difference between weekly utilisations, 0 to 1.
     """
@@ -102,6 +103,7 @@ class Apart(NamedTuple):
     ratio: float
     decades: float
     rank: float
+    pairs: float
     weeks: float
     busy: float
 
@@ -118,6 +120,7 @@ def apart(first: Waits, second: Waits) -> Apart:
         ratio=ratio,
         decades=float(stats.wasserstein_distance(_decades(first.wait), _decades(second.wait))),
         rank=rank_correlation(first.wait, second.wait),
+        pairs=share_of_pairs(first.wait, second.wait),
         weeks=rank_correlation(one[known], other[known]) if known.sum() >= 3 else np.nan,
         busy=float(np.abs(busy - busy_too).max()),
     )
