@@ -1,0 +1,68 @@
+"""The first sentence's price, and the order in which the changes of waits are cut into batches, by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batdispatch.report.opening import opening, wait_changes
+from batdispatch.results.runs import Run, read_run, read_runs
+
+Jobs = dict[str, dict[str, Any]]
+
+
+def run_of(write_jobs: Any, name: str, waits: list[float], came: list[float] | None = None) -> Path:
+    """Jobs of 10 s, each on a host of its own, that come 1 s apart and wait for so long."""
+    came = [float(place) for place in range(len(waits))] if came is None else came
+    jobs: Jobs = {
+        str(number): {"submission": at, "start": at + wait, "finish": at + wait + 10.0, "hosts": str(number)}
+        for number, (at, wait) in enumerate(zip(came, waits, strict=True))
+    }
+    folder: Path = write_jobs(jobs, name)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("longest", "is_price"),
+    # The base's longest wait is 10,000 s. Up to .5 % more is no price: 10,050 s.
+    [(9_000.0, False), (10_000.0, False), (10_049.0, False), (10_051.0, True), (10_100.0, True)],
+)
+def test_half_a_percent_more_is_no_price(write_jobs: Any, longest: float, is_price: bool) -> None:
+    # The mean wait is far shorter, and so are all others but the longest; slowdowns go with the waits.
+    base = run_of(write_jobs, "base", [5_000.0] * 199 + [10_000.0])
+    better = run_of(write_jobs, "better", [100.0] * 199 + [longest])
+    found = opening(read_runs([base, better]))
+    assert found is not None
+    assert ("The price: longest wait" in found.text) == is_price, found.text
+    assert ("no worse" in found.text) != is_price, found.text
+
+
+def changes(write_jobs: Any, base: list[float], other: list[float], came: list[float]) -> list[float]:
+    runs: list[Run] = [
+        read_run(run_of(write_jobs, name, waits, came)) for name, waits in (("base", base), ("other", other))
+    ]
+    return [round(change, 6) for change in wait_changes(*runs).tolist()]
+
+
+def test_changes_stand_in_order_of_submission_and_not_of_the_file(write_jobs: Any) -> None:
+    # The file has the jobs that came at 30, 10, 20, 0 s in this order; they wait 1, 2, 3, 4 s more.
+    came, base = [30.0, 10.0, 20.0, 0.0], [5.0, 5.0, 5.0, 5.0]
+    assert changes(write_jobs, base, [6.0, 7.0, 8.0, 9.0], came) == [4.0, 2.0, 3.0, 1.0]
+    # Of those that came at once, the one that stands first in the file comes first.
+    assert changes(write_jobs, base, [6.0, 7.0, 8.0, 9.0], [7.0, 7.0, 7.0, 0.0]) == [4.0, 1.0, 2.0, 3.0]
+
+
+def test_a_change_has_the_sign_of_the_other_run_and_is_of_jobs_that_started_in_both(write_jobs: Any) -> None:
+    whole: Jobs = {
+        name: {"submission": at, "start": at + 50.0, "finish": at + 60.0, "hosts": name}
+        for name, at in (("0", 2.0), ("1", 1.0), ("2", 0.0))
+    }
+    part = {
+        "2": {"submission": 0.0, "start": 20.0, "finish": 30.0},
+        "1": {"submission": 1.0, "state": "REJECTED"},
+        "0": {"submission": 2.0, "start": 152.0, "finish": 162.0, "hosts": "1"},
+    }
+    base, other = read_run(write_jobs(whole, "base")), read_run(write_jobs(part, "other"))
+    # Job 2 came first and waits 20 instead of 50 s, job 0 last and waits 150 instead of 50 s; job 1 is rejected.
+    assert wait_changes(base, other).tolist() == pytest.approx([-30.0, 100.0])
+    assert wait_changes(other, base).tolist() == pytest.approx([30.0, -100.0])
