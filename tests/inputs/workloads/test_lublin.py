@@ -167,7 +167,7 @@ def test_modal_estimates_are_round_values() -> None:
     assert (limits > runtimes).all()
 
 
-#: Of the authors' program (Lublin's lublin99.c): all jobs, batch and interactive ones. SERIAL_PROB, POW2_PROB, ULOW, how
+#: Of the authors' program, lublin99.c: all jobs, batch and interactive ones. SERIAL_PROB, POW2_PROB, ULOW, how
 #: far UMED is below UHI, UPROB; A1, B1, A2, B2, PA, PB; AARR, BARR, ARAR, ANUM, BNUM.
 PUBLISHED = {
     "all": (0.244, 0.576, 0.8, 2.5, 0.86, 4.2, 0.94, 312, 0.03, -0.0054, 0.78, 10.2303, 0.4871, 1.0225, 8.1737, 3.9631),
