@@ -48,8 +48,8 @@ def test_what_outlives_the_shadow_time_stands_apart_from_the_head_too(
     apart: str, reservation: str, long: float
 ) -> None:
     # a holds 0-1 until 10. The head wants 6 of 8 hosts: 0-5, from 10 on. The long job would outlive that. With hosts
-    # reserved it takes 7, apart from the head's place, at 3. Counted, it would stand on 3, the lowest host apart from a,
-    # and the head could not start at 10: it waits, and takes 7 then. Another one is next to it until the head has ended.
+    # reserved it takes 7 at 3, apart from the head's place. Counted, it would stand on 3, the lowest host apart from a,
+    # and the head could not start at 10: it waits, and takes 7 then. Another one has no place before the head ends.
     found = starts(apart, reservation, 8, ("a", 0, 2, 10), ("head", 1, 6, 20), ("long", 3, 1, 100), ("more", 4, 1, 100))
     assert found == {"a": 0, "head": 10, "long": long, "more": 30}
 
@@ -64,8 +64,8 @@ def test_what_runs_beyond_the_shadow_time_is_in_the_heads_way(apart: str, reserv
 
 @both
 def test_two_that_go_ahead_together_leave_the_head_its_place(apart: str, reservation: str) -> None:
-    # a holds 0 and b holds 2-6 of 9 hosts until 10. The head wants 7, and has 0-6 from 10 on. x goes ahead on 8, the only
-    # host apart from all of these. y has no such host before the head has ended at 15.
+    # a holds 0 and b holds 2-6 of 9 hosts until 10. The head wants 7, and has 0-6 from 10 on. x goes ahead on 8, the
+    # only host apart from all of these. y has no such host before the head has ended at 15.
     found = starts(
         apart,
         reservation,
@@ -74,3 +74,16 @@ def test_two_that_go_ahead_together_leave_the_head_its_place(apart: str, reserva
     )
     assert found["head"] == 10
     assert (found["x"], found["y"]) == (2, 15)
+
+
+@both
+def test_the_head_stands_apart_from_those_that_still_run_at_the_shadow_time(apart: str, reservation: str) -> None:
+    # Of 11 hosts g holds 0-2 and g2 4 until 200, g3 6-8 until 10. The head wants 4: 6-9 or 7-10, from 10 on, since 5 is
+    # next to g2. The long job could only stand on 10, where it would leave the head 6-8: it waits until 15.
+    found = starts(
+        apart,
+        reservation,
+        11,
+        *(("g", 0, 3, 200), ("g2", 0, 1, 200), ("g3", 0, 3, 10), ("head", 1, 4, 5), ("long", 2, 1, 100)),
+    )
+    assert found == {"g": 0, "g2": 0, "g3": 0, "head": 10, "long": 15}

@@ -66,3 +66,51 @@ def test_a_change_has_the_sign_of_the_other_run_and_is_of_jobs_that_started_in_b
     # Job 2 came first and waits 20 instead of 50 s, job 0 last and waits 150 instead of 50 s; job 1 is rejected.
     assert wait_changes(base, other).tolist() == pytest.approx([-30.0, 100.0])
     assert wait_changes(other, base).tolist() == pytest.approx([30.0, -100.0])
+
+
+def text_of(*folders: Path) -> str:
+    found = opening(read_runs(list(folders)))
+    assert found is not None
+    return found.text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_one_that_waits_least_is_compared_with_the_next(write_jobs: Any) -> None:
+    # Means of 100, 400 and 1,000 s: 100 is 75 % less than 400, and 90 % less than 1,000.
+    folders = [run_of(write_jobs, name, [wait] * 400) for name, wait in (("c", 1000.0), ("a", 100.0), ("b", 400.0))]
+    text = text_of(*folders)
+    assert "75 % less" in text, text
+    assert "under a" in text, text
+    assert "under b" in text, text
+    assert "under c" not in text, text
+
+
+@pytest.mark.parametrize(("wait", "waits"), [(0.4, False), (0.6, True)])
+def test_below_half_a_second_in_the_mean_nothing_waits(write_jobs: Any, wait: float, waits: bool) -> None:
+    text = text_of(*(run_of(write_jobs, name, [each] * 9) for name, each in (("a", 0.0), ("b", wait))))
+    assert text.startswith("No job waits in any of these runs") != waits, text
+
+
+def test_rejected_jobs_are_told_of_both(write_jobs: Any) -> None:
+    def with_rejected(name: str, wait: float, rejected: int) -> Path:
+        jobs: Jobs = {
+            str(n): {"submission": 0.0, "start": wait, "finish": wait + 10.0, "hosts": str(n)} for n in range(200)
+        }
+        jobs |= {str(n): {"submission": 0.0, "state": "REJECTED"} for n in range(rejected)}
+        folder: Path = write_jobs(jobs, name)
+        return folder
+
+    text = text_of(with_rejected("a", 100.0, 7), with_rejected("b", 4_000.0, 2))
+    assert "Rejected: 7 jobs instead of 2" in text, text
+
+
+def test_bars_are_shares_of_the_largest_and_further_runs_are_counted(write_jobs: Any) -> None:
+    # Mean waits of 100, 200, ... 1,000 s: ten runs, of which the picture shows eight.
+    runs = read_runs([run_of(write_jobs, f"r{n}", [100.0 * n] * 9) for n in range(1, 11)])
+    found = opening(runs)
+    assert found is not None
+    assert found.left_out == 2
+    assert [label for label, _, _ in found.rows] == [f"r{n}" for n in range(1, 9)]
+    assert [bars[0].share for _, _, bars in found.rows] == pytest.approx([n / 10 for n in range(1, 9)])
+    few = opening(runs[:8])
+    assert few is not None
+    assert few.left_out == 0

@@ -1,11 +1,13 @@
 """Rankings: what is ranked, what is refused, and who can be told apart, on the example of Demsar's paper."""
 
 from itertools import combinations
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from batdispatch.report.replicates.aims import Aim
 from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload, groups_of, rank
@@ -96,3 +98,60 @@ def test_workloads_count_once_each_by_their_geometric_mean() -> None:
     # (100 * 400) ** 0.5 - 10.
     assert found.values == pytest.approx(np.array([[190.0], [7.0]]))
     assert [block.workload for block in found.blocks] == ["x", "y"]
+
+
+def f_of(ranks: list[list[int]]) -> tuple[float, float]:
+    """Iman and Davenport's F of rows of ranks and its p, by Friedman's chi-square as Demsar writes it."""
+    n, k = len(ranks), len(ranks[0])
+    means = [sum(row[column] for row in ranks) / n for column in range(k)]
+    chi = 12 * n / (k * (k + 1)) * (sum(mean**2 for mean in means) - k * (k + 1) ** 2 / 4)
+    f = (n - 1) * chi / (n * (k - 1) - chi)
+    return f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
+
+
+def test_the_level_is_five_percent_and_six_blocks_suffice() -> None:
+    rows = [[1, 2, 3]] * 4 + [[1, 3, 2], [2, 1, 3], [3, 2, 1]]
+    f, p = f_of(rows)
+    assert 0.09 < p < 0.1
+    refused = rank(table(np.array(rows)), WAIT)
+    assert isinstance(refused, NoRanking)
+    assert f"F = {f:.2f}, p = {p:.2f}" in refused.why
+    assert isinstance(rank(table(np.array(rows)), WAIT, alpha=p + 0.01), Ranking)
+    assert isinstance(rank(table(np.array(rows)), WAIT, alpha=p - 0.01), NoRanking)
+    sure = [[1, 2, 3]] * 5 + [[1, 3, 2]]
+    found = rank(table(np.array(sure)), WAIT)
+    assert isinstance(found, Ranking)
+    assert (found.f, found.p) == pytest.approx(f_of(sure))
+    # 2.343 is q of three at 5 % in Demsar's table 5 (a): 2.343 sqrt(3 x 4 / (6 x 6)) = 1.353.
+    assert found.difference == pytest.approx(2.343 * (12 / 36) ** 0.5, abs=1e-3)
+    assert found.ranks == pytest.approx((1.0, 13 / 6, 17 / 6))
+
+
+def test_more_is_better_where_the_aim_says_so_and_equal_ranks_keep_the_order_of_the_table() -> None:
+    rows = np.array([[1, 5, 5, 9], [2, 6, 6, 9]] * 4)
+    lower, higher = rank(table(rows), WAIT), rank(table(rows), AUC)
+    assert isinstance(lower, Ranking)
+    assert isinstance(higher, Ranking)
+    assert lower.dispatchers == ("a", "b", "c", "d")
+    assert higher.dispatchers == ("d", "b", "c", "a")
+    assert lower.ranks == higher.ranks == (1.0, 2.5, 2.5, 4.0)
+
+
+def test_blocks_that_share_jobs_count_once() -> None:
+    rows = np.array([[1, 2, 3]] * 8)
+    shared = replace(table(rows), independent=4)
+    found = rank(shared, WAIT)
+    assert isinstance(found, NoRanking)
+    assert "there are 4 replicates that share no job" in found.why
+
+
+@pytest.mark.parametrize(("part", "kind"), [("window", "window"), ("slice", "slice"), ("seed", "")])
+def test_parts_of_a_log_make_one_figure(part: str, kind: str) -> None:
+    blocks = tuple(Block("log", f"{part} {number}") for number in range(3))
+    parts = RunMetric("w", blocks, ("a",), np.array([[1.0], [2.0], [9.0]]))
+    assert parts.kind == kind
+    most = Aim("max_waiting_time", "longest wait", "difference", extreme=True)
+    mean = Aim("mean_waiting_time", "mean wait", "difference")
+    # The mean of all is 4; the most of all is 9, if these are parts of one log.
+    assert by_workload(parts, mean).values.tolist() == [[4.0]]
+    assert by_workload(parts, most).values.tolist() == ([[9.0]] if kind == "window" else [[4.0]])

@@ -247,6 +247,12 @@ def test_a_dispatcher_without_a_value_stands_last(place: int) -> None:
     assert "NaN" not in json_text(board_as_dict(found))
 
 
+def test_a_column_of_values_is_of_means() -> None:
+    # Neither median: 10 and 5 are the middle ones, (10 + 10 + 40) / 3 = 20 and (1 + 5 + 12) / 3 = 6 the means.
+    found = stand(LUBLIN, rows({"easy": [10.0, 10, 40], "other": [1.0, 5, 12]}))
+    assert found.values["mean_bounded_slowdown"] == {"easy": 20.0, "other": 6.0}
+
+
 def test_two_replicates_stand_by_how_far_they_are_from_the_baseline() -> None:
     # Ratios of all waits: 3 / 1, 1 / 2, 1 and 3 / 4, in no order of the rows.
     found = stand(LUBLIN, rows({"c": [30.0, 60], "a": [5.0, 10], "easy": [10.0, 20], "b": [7.5, 15]}))
