@@ -169,7 +169,7 @@ def test_modal_estimates_are_round_values() -> None:
 
 #: Of the authors' program, lublin99.c: all jobs, batch and interactive ones. SERIAL_PROB, POW2_PROB, ULOW, how
 #: far UMED is below UHI, UPROB; A1, B1, A2, B2, PA, PB; AARR, BARR, ARAR, ANUM, BNUM.
-PUBLISHED = {
+PUBLISHED: dict[str, tuple[float, ...]] = {
     "all": (0.244, 0.576, 0.8, 2.5, 0.86, 4.2, 0.94, 312, 0.03, -0.0054, 0.78, 10.2303, 0.4871, 1.0225, 8.1737, 3.9631),
     "batch": (
         *(0.2927, 0.6686, 1.2, 2.0, 0.875, 6.57, 0.823, 639.1, 0.0156, -0.003, 0.6986),
@@ -197,9 +197,9 @@ PUBLISHED = {
 def test_parameters_and_the_means_that_follow_from_them_are_the_published_ones(
     kind: JobClass, name: str, log_gap: float, log_of_serial: float
 ) -> None:
-    found = (kind.serial, kind.power2, kind.low, kind.below, kind.share, kind.a1, kind.b1, kind.a2, kind.b2)
-    found += (kind.pa, kind.pb, kind.gap_alpha, kind.gap_beta, kind.gap_ratio, kind.day_alpha, kind.day_beta)
-    assert found == PUBLISHED[name]
+    found = [kind.serial, kind.power2, kind.low, kind.below, kind.share, kind.a1, kind.b1, kind.a2, kind.b2]
+    found += [kind.pa, kind.pb, kind.gap_alpha, kind.gap_beta, kind.gap_ratio, kind.day_alpha, kind.day_beta]
+    assert found == [*PUBLISHED[name]]
     assert kind.high == (5.5 if name == "interactive" else math.inf)
     # The cut at 13 takes .02 from the mean logarithm of the gaps of batch jobs, and less from the others.
     assert np.log(draw_gaps(rng(1), kind, MANY)).mean() == pytest.approx(log_gap, abs=0.045)
