@@ -74,14 +74,21 @@ def text_of(*folders: Path) -> str:
     return found.text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_the_one_that_waits_least_is_compared_with_the_next(write_jobs: Any) -> None:
-    # Means of 100, 400 and 1,000 s: 100 is 75 % less than 400, and 90 % less than 1,000.
-    folders = [run_of(write_jobs, name, [wait] * 400) for name, wait in (("c", 1000.0), ("a", 100.0), ("b", 400.0))]
+def test_the_one_that_waits_least_is_compared_with_the_first_other_one(write_jobs: Any) -> None:
+    # Means of 100, 400 and 1,000 s: 100 is 75 % less than 400, which stands first of the others.
+    folders = [run_of(write_jobs, name, [wait] * 400) for name, wait in (("b", 400.0), ("a", 100.0), ("c", 1000.0))]
     text = text_of(*folders)
-    assert "75 % less" in text, text
-    assert "under a" in text, text
-    assert "under b" in text, text
+    assert text.startswith("Jobs wait least under a: "), text
+    assert "under b (\u221275 %). 400 of 400 wait less (median gain 5 min, quartiles 5 and 5), 0 longer." in text, text
     assert "under c" not in text, text
+
+
+def test_gains_are_counted_from_half_a_second_on_with_their_quartiles_by_hand(write_jobs: Any) -> None:
+    # Changes of -100, -200, -300, -400, -500, -0.4, 0.4 and +250 s: the five gains have quartiles of 200 and 400 s.
+    base = [1000.0] * 8
+    other = [900.0, 800.0, 700.0, 600.0, 500.0, 999.6, 1000.4, 1250.0]
+    text = text_of(run_of(write_jobs, "base", base), run_of(write_jobs, "other", other))
+    assert "5 of 8 wait less (median gain 5 min, quartiles 3.33 and 6.67), 1 longer." in text, text
 
 
 @pytest.mark.parametrize(("wait", "waits"), [(0.4, False), (0.6, True)])

@@ -21,9 +21,21 @@ def test_ten_seconds_are_added_to_waits_and_nothing_to_slowdowns() -> None:
 
 def test_parts_of_a_log_spread_around_the_ratio_of_the_sums() -> None:
     # 10, 20, 30 against 60, 20, 40: sums of 60 and 120. Shares of the mean: .5, 1, 1.5 and 1.5, .5, 1.
-    found = Aim("x", "x").over_all(np.array([10.0, 20.0, 30.0]), np.array([60.0, 20.0, 40.0]))
+    found, each = Aim("x", "x").over_all(np.array([10.0, 20.0, 30.0]), np.array([60.0, 20.0, 40.0]))
     assert found.tolist() == pytest.approx([math.log(0.5) - 1, math.log(0.5) + 0.5, math.log(0.5) + 0.5])
     assert found.mean() == pytest.approx(math.log(0.5))
+    assert each.tolist() == pytest.approx([math.log(1 / 6), 0.0, math.log(3 / 4)])
+
+
+def test_nothing_is_added_to_means_above_zero_and_ten_seconds_where_one_is_zero() -> None:
+    wait = next(aim for aim in AIMS if aim.metric == "mean_waiting_time")
+    terms, each = wait.over_all(np.array([0.0, 40.0]), np.array([20.0, 20.0]))
+    assert terms.mean() == pytest.approx(0.0)
+    assert each.tolist() == [-math.inf, pytest.approx(math.log(2))]
+    # (0 + 10) / (20 + 10).
+    terms, each = wait.over_all(np.zeros(2), np.array([20.0, 20.0]))
+    assert terms.mean() == pytest.approx(math.log(1 / 3))
+    assert each.tolist() == pytest.approx([math.log(1 / 3)] * 2)
 
 
 def test_the_offered_load_is_of_the_time_between_the_first_and_the_last_submission() -> None:

@@ -1,13 +1,12 @@
 """Rankings: what is ranked, what is refused, and who can be told apart, on the example of Demsar's paper."""
 
-from itertools import combinations
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from batdispatch.report.replicates.aims import Aim
 from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload, groups_of, rank
@@ -98,33 +97,6 @@ def test_workloads_count_once_each_by_their_geometric_mean() -> None:
     # (100 * 400) ** 0.5 - 10.
     assert found.values == pytest.approx(np.array([[190.0], [7.0]]))
     assert [block.workload for block in found.blocks] == ["x", "y"]
-
-
-def f_of(ranks: list[list[int]]) -> tuple[float, float]:
-    """Iman and Davenport's F of rows of ranks and its p, by Friedman's chi-square as Demsar writes it."""
-    n, k = len(ranks), len(ranks[0])
-    means = [sum(row[column] for row in ranks) / n for column in range(k)]
-    chi = 12 * n / (k * (k + 1)) * (sum(mean**2 for mean in means) - k * (k + 1) ** 2 / 4)
-    f = (n - 1) * chi / (n * (k - 1) - chi)
-    return f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
-
-
-def test_the_level_is_five_percent_and_six_blocks_suffice() -> None:
-    rows = [[1, 2, 3]] * 4 + [[1, 3, 2], [2, 1, 3], [3, 2, 1]]
-    f, p = f_of(rows)
-    assert 0.09 < p < 0.1
-    refused = rank(table(np.array(rows)), WAIT)
-    assert isinstance(refused, NoRanking)
-    assert f"F = {f:.2f}, p = {p:.2f}" in refused.why
-    assert isinstance(rank(table(np.array(rows)), WAIT, alpha=p + 0.01), Ranking)
-    assert isinstance(rank(table(np.array(rows)), WAIT, alpha=p - 0.01), NoRanking)
-    sure = [[1, 2, 3]] * 5 + [[1, 3, 2]]
-    found = rank(table(np.array(sure)), WAIT)
-    assert isinstance(found, Ranking)
-    assert (found.f, found.p) == pytest.approx(f_of(sure))
-    # 2.343 is q of three at 5 % in Demsar's table 5 (a): 2.343 sqrt(3 x 4 / (6 x 6)) = 1.353.
-    assert found.difference == pytest.approx(2.343 * (12 / 36) ** 0.5, abs=1e-3)
-    assert found.ranks == pytest.approx((1.0, 13 / 6, 17 / 6))
 
 
 def test_more_is_better_where_the_aim_says_so_and_equal_ranks_keep_the_order_of_the_table() -> None:
