@@ -319,3 +319,11 @@ def test_a_notebook_shows_in_one_place_how_far_the_work_is(monkeypatch: pytest.M
     listener.progress("fcfs", 4, 4)
     listener.progress("easy", 4, 4)
     assert shown[-2:] == ["easy: 25 % done", ""]
+
+
+@pytest.mark.parametrize(("text", "count"), [("first=10", 10), ("first=3", 3)])
+def test_a_text_selects_as_a_list_of_it_does(log: Path, text: str, count: int) -> None:
+    # Taken letter by letter, or for no selection at all, it would be refused, or leave all 60 jobs.
+    jobs = bd.run(log, "easy", platform=100, select=text).jobs
+    assert len(jobs) == count
+    assert jobs.equals(bd.run(log, "easy", platform=100, select=[text]).jobs)

@@ -21,7 +21,7 @@ from batdispatch.dispatchers.constraint.best_list import BestList
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Planner
 from batdispatch.parts.ordering.easy_beside import EasyBeside
-from simulating import Result, Task, reasons, simulate
+from simulating import Result, Task, reasons, simulate, start_all
 from strategies import make_job
 
 QUEUES = ["fcfs", "filler", "easy", "easy[reservation=hosts]", "conservative", "best-list", "slurm-backfill[tick=0]"]
@@ -384,3 +384,31 @@ def test_a_job_that_comes_too_late_for_its_reservation_hears_so_at_once_whatever
     result = simulate(site, tasks, "fcfs")
     assert reasons(result) == {"late": "its reservation ends too soon for it"}
     assert ran(result) == {"next": (24.0, "1-2")}
+
+
+class QueueWatcher(dispatchers.Dispatcher):
+    """Starts what fits, in the order of the ledger's queue, and notes that order."""
+
+    def __init__(self, options: Any = None, seed: int = 0) -> None:
+        super().__init__(options, seed)
+        self.seen: list[tuple[float, list[str]]] = []
+
+    def decide(self, ledger: Ledger) -> None:
+        self.seen.append((ledger.now, [name.removeprefix("w0!") for name in ledger.queue]))
+        start_all(ledger)
+
+
+def test_a_job_that_is_shown_late_stands_where_it_came() -> None:
+    # Until 50, n0 and n1 are closed: `big` has nowhere to go and is not shown. `runs` holds n2 and n3 until 60, so that
+    # at 50 `other`, which came after `big` and for which nothing changes then, waits already.
+    tasks = [
+        Task("runs", 0.0, 2, 60.0, 60.0),
+        Task("big", 1.0, 4, 10.0, 20.0),
+        Task("other", 2.0, 1, 10.0, 30.0, None, "", {"exclude_nodes": ["n0", "n1"]}),
+    ]
+    watcher = QueueWatcher()
+    found = ran(simulate(machine(window(0.0, 50.0, "n[0-1]")), tasks, watcher))
+    assert [names for now, names in watcher.seen if now == 2.0] == [["other"]]
+    assert [names for now, names in watcher.seen if now == 50.0] == [["big", "other"]]
+    # In that order `big` is tried first at 60, and fits.
+    assert found == {"runs": (0.0, "2-3"), "big": (60.0, "0-3"), "other": (70.0, "2")}

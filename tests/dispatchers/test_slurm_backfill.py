@@ -314,3 +314,30 @@ def test_the_head_of_the_queue_starts_no_later_than_reserved(data: st.DataObject
         row = rows[name.removeprefix("w0!")]
         assert row.state is not JobState.REJECTED
         assert row.start <= micro(start)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        # B could start within a day from 2 on, which is bf_window if nothing is said. C would be in the way and waits.
+        (86_000, {"A": 0, "B": 86_000, "C": 86_005}),
+        # Later than a day from then: nothing is kept for B, and C starts.
+        (86_500, {"A": 0, "B": 87_002, "C": 2}),
+    ],
+)
+def test_the_window_is_a_day_unless_said(seconds: int, expected: dict[str, float]) -> None:
+    tasks = [exact("A", 0, 3, seconds), exact("B", 1, 4, 5), exact("C", 2, 1, 87_000)]
+    assert starts(Machine.flat(4), tasks, interval="0") == expected
+
+
+def test_a_job_beyond_the_window_uses_up_no_reservation() -> None:
+    """A1 holds two hosts until 50, A2 one until 10. B could start at 50, beyond the window; C at 10, if D waits."""
+    tasks = [
+        exact("A1", 0, 2, 50),
+        exact("A2", 0, 1, 10),
+        exact("B", 1, 4, 5),
+        exact("C", 2, 2, 5),
+        exact("D", 3, 1, 20),
+    ]
+    found = starts(Machine.flat(4), tasks, interval="0", window="11", reservations="1")
+    assert found == {"A1": 0, "A2": 0, "B": 50, "C": 10, "D": 15}

@@ -428,3 +428,15 @@ def test_laws_with_a_long_tail(text: str) -> None:
         assert found <= min(grid, expected_makespan(law, alone, zeta), expected_makespan(law, (law.upper,), zeta)) * (
             1 + 1e-9
         )
+
+
+@pytest.mark.parametrize("unit", [0.01, 0.1, 0.3, 0.7, 1.0, 3.0, 11.0])
+def test_of_two_sequences_that_cost_the_same_atoptimal_takes_the_shorter_first_limit(unit: float) -> None:
+    # A job takes 1 or 2 units, each as likely as the other, and no small work comes. (1, 2): half of the jobs take 1,
+    # half of them 1 + 2, so 2 in the mean; (2): each ends its reservation after 2. In any unit it is a tie.
+    law = Empirical([unit, 2 * unit])
+    assert expected_makespan(law, (unit, 2 * unit), 0.0) == pytest.approx(expected_makespan(law, (2 * unit,), 0.0))
+    assert atoptimal_on_grid(law, 0.0, 2) == pytest.approx((unit, 2 * unit))
+    # One job more of 2 units makes (2) the better one: 1/3 x 1 + 2/3 x 3 = 2.33; one more of 1 unit the other: 1.67.
+    assert atoptimal_on_grid(Empirical([unit, 2 * unit, 2 * unit]), 0.0, 2) == pytest.approx((2 * unit,))
+    assert atoptimal_on_grid(Empirical([unit, unit, 2 * unit]), 0.0, 2) == pytest.approx((unit, 2 * unit))

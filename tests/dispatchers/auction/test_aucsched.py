@@ -16,6 +16,7 @@ from batdispatch.dispatchers.auction.aucsched import Aucsched
 from batdispatch.dispatchers.auction.bids import Bids
 from batdispatch.dispatchers.auction.problem import Problem
 from batdispatch.dispatchers.auction.settlement import AuctionResult, settle
+from batdispatch.parts.solving.effort import Effort
 from simulating import Task, audit, simulate
 
 CORES = {"core": 1}
@@ -173,3 +174,30 @@ def test_a_solver_that_has_no_time_leaves_the_greedy_plan_and_counts_a_fallback_
     assert report["halved"] == 0
     assert report["beyond_limit"] >= report["fallbacks"] > 0
     assert report["means"]["improvement"] == 0.0
+
+
+@pytest.mark.parametrize(("gain", "status"), [(0, "UNKNOWN"), (1, "FEASIBLE")])
+def test_after_halving_only_a_plan_better_than_the_greedy_one_is_feasible(
+    gain: int, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The greedy plan of the whole window costs -1000. A plan that costs the same is no news of the solver's.
+    def spoil(bids: Bids, found: AuctionResult) -> AuctionResult:
+        late = len(bids) > 8
+        told = msgspec.structs.replace(found.found, cost=-1000 if late else -1000 - gain, first=-1000, status="OPTIMAL")
+        return AuctionResult(told, (1000,) if late else (1000 + gain,), late)
+
+    _, counters, found, rounds = auction(sixteen_jobs(), monkeypatch, spoil)
+    assert [len(jobs) for jobs in rounds] == [16, 8]
+    assert (found.status, found.cost, counters["halved"]) == (status, -1000 - gain, 1)
+
+
+def test_a_solver_that_finds_what_the_greedy_plan_is_worth_has_timed_out() -> None:
+    # No time for the solver: what is left is the greedy plan, at its cost, and nothing is proven.
+    problem = sixteen_jobs()
+    dispatcher = made(bids_per_job="4", work="0.000001")
+    dispatcher.begin(problem.ledger)
+    bids, _ = dispatcher._bids(problem)
+    found = settle(problem, bids, "lexicographic", 3, Effort(dispatcher.limits, lambda: 0.0))
+    assert found.found.cost == found.found.first
+    assert found.found.status == "UNKNOWN"
+    assert found.timed_out

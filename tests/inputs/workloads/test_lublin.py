@@ -165,3 +165,45 @@ def test_modal_estimates_are_round_values() -> None:
     assert len(ROUND_MINUTES) == 20
     assert all(limit in usual or (limit > max(usual) and limit % 86_400 == 0) for limit in limits)
     assert (limits > runtimes).all()
+
+
+#: Of the authors' program, lublin99.c: all jobs, batch and interactive ones. SERIAL_PROB, POW2_PROB, ULOW, how
+#: far UMED is below UHI, UPROB; A1, B1, A2, B2, PA, PB; AARR, BARR, ARAR, ANUM, BNUM.
+PUBLISHED: dict[str, tuple[float, ...]] = {
+    "all": (0.244, 0.576, 0.8, 2.5, 0.86, 4.2, 0.94, 312, 0.03, -0.0054, 0.78, 10.2303, 0.4871, 1.0225, 8.1737, 3.9631),
+    "batch": (
+        *(0.2927, 0.6686, 1.2, 2.0, 0.875, 6.57, 0.823, 639.1, 0.0156, -0.003, 0.6986),
+        *(6.0415, 0.8531, 1.0519, 6.1271, 5.274),
+    ),
+    "interactive": (
+        *(0.1541, 0.625, 1, 2.5, 0.705, 3.8351, 0.6605, 7.073, 0.6856, -0.0118, 0.9156),
+        *(6.551, 0.6621, 0.9797, 8.9186, 3.668),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "log_gap", "log_of_serial"),
+    [
+        # alpha beta ratio, and p a1 b1 + (1 - p) a2 b2 with p = pa + pb for a job of one node:
+        # 10.2303 x .4871 x 1.0225 = 5.0953; .7746 x 4.2 x .94 + .2254 x 312 x .03 = 3.0581 + 2.1097 = 5.1678.
+        (ALL_JOBS, "all", 5.0953, 5.168),
+        # 6.0415 x .8531 x 1.0519 = 5.4215; .6956 x 6.57 x .823 + .3044 x 639.1 x .0156 = 3.7611 + 3.0348 = 6.7960.
+        (BATCH, "batch", 5.4215, 6.796),
+        # 6.551 x .6621 x .9797 = 4.2494; .9038 x 3.8351 x .6605 + .0962 x 7.073 x .6856 = 2.2894 + .4665 = 2.7559.
+        (INTERACTIVE, "interactive", 4.2494, 2.756),
+    ],
+)
+def test_parameters_and_the_means_that_follow_from_them_are_the_published_ones(
+    kind: JobClass, name: str, log_gap: float, log_of_serial: float
+) -> None:
+    found = [kind.serial, kind.power2, kind.low, kind.below, kind.share, kind.a1, kind.b1, kind.a2, kind.b2]
+    found += [kind.pa, kind.pb, kind.gap_alpha, kind.gap_beta, kind.gap_ratio, kind.day_alpha, kind.day_beta]
+    assert found == [*PUBLISHED[name]]
+    assert kind.high == (5.5 if name == "interactive" else math.inf)
+    # The cut at 13 takes .02 from the mean logarithm of the gaps of batch jobs, and less from the others.
+    assert np.log(draw_gaps(rng(1), kind, MANY)).mean() == pytest.approx(log_gap, abs=0.045)
+    # Whole seconds shorten a job: by half a second in the mean, which counts for the shortest.
+    assert np.log(draw_runtimes(rng(2), kind, np.ones(MANY, dtype=np.int64)) + 0.5).mean() == pytest.approx(
+        log_of_serial, abs=0.12
+    )

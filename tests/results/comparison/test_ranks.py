@@ -1,5 +1,6 @@
 """Rankings: what is ranked, what is refused, and who can be told apart, on the example of Demsar's paper."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -96,3 +97,33 @@ def test_workloads_count_once_each_by_their_geometric_mean() -> None:
     # (100 * 400) ** 0.5 - 10.
     assert found.values == pytest.approx(np.array([[190.0], [7.0]]))
     assert [block.workload for block in found.blocks] == ["x", "y"]
+
+
+def test_more_is_better_where_the_aim_says_so_and_equal_ranks_keep_the_order_of_the_table() -> None:
+    rows = np.array([[1, 5, 5, 9], [2, 6, 6, 9]] * 4)
+    lower, higher = rank(table(rows), WAIT), rank(table(rows), AUC)
+    assert isinstance(lower, Ranking)
+    assert isinstance(higher, Ranking)
+    assert lower.dispatchers == ("a", "b", "c", "d")
+    assert higher.dispatchers == ("d", "b", "c", "a")
+    assert lower.ranks == higher.ranks == (1.0, 2.5, 2.5, 4.0)
+
+
+def test_blocks_that_share_jobs_count_once() -> None:
+    rows = np.array([[1, 2, 3]] * 8)
+    shared = replace(table(rows), independent=4)
+    found = rank(shared, WAIT)
+    assert isinstance(found, NoRanking)
+    assert "there are 4 replicates that share no job" in found.why
+
+
+@pytest.mark.parametrize(("part", "kind"), [("window", "window"), ("slice", "slice"), ("seed", "")])
+def test_parts_of_a_log_make_one_figure(part: str, kind: str) -> None:
+    blocks = tuple(Block("log", f"{part} {number}") for number in range(3))
+    parts = RunMetric("w", blocks, ("a",), np.array([[1.0], [2.0], [9.0]]))
+    assert parts.kind == kind
+    most = Aim("max_waiting_time", "longest wait", "difference", extreme=True)
+    mean = Aim("mean_waiting_time", "mean wait", "difference")
+    # The mean of all is 4; the most of all is 9, if these are parts of one log.
+    assert by_workload(parts, mean).values.tolist() == [[4.0]]
+    assert by_workload(parts, most).values.tolist() == ([[9.0]] if kind == "window" else [[4.0]])

@@ -225,3 +225,37 @@ def test_the_command_and_an_authors_own(tmp_path: Path) -> None:
     assert "heft" in {row["dispatcher"] for row in told["boards"][0]["dispatchers"]}
     done = CliRunner().invoke(cli, ["check", str(own)])
     assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_a_dispatcher_without_a_value_stands_last(place: int) -> None:
+    # How far `without` is from easy is not known, wherever it stands in the table.
+    values = [("worse", [30.0] * 6), ("easy", [10.0] * 6), ("better", [5.0] * 6)]
+    table = rows(dict([*values[:place], ("without", [1.0] * 6), *values[place:]]))
+    for row in table:
+        if row["dispatcher"] == "without":
+            row["mean_bounded_slowdown"] = None
+    found = stand(LUBLIN, table)
+    assert isinstance(found.ranking, NoRanking)
+    assert found.order == ("better", "easy", "worse", "without")
+    assert [line[:2] for line in rows_of(found)[1]] == [
+        ["better", "5"],
+        ["easy", "10"],
+        ["worse", "30"],
+        ["without", "n/a"],
+    ]
+    assert "NaN" not in json_text(board_as_dict(found))
+
+
+def test_a_column_of_values_is_of_means() -> None:
+    # Neither median: 10 and 5 are the middle ones, (10 + 10 + 40) / 3 = 20 and (1 + 5 + 12) / 3 = 6 the means.
+    found = stand(LUBLIN, rows({"easy": [10.0, 10, 40], "other": [1.0, 5, 12]}))
+    assert found.values["mean_bounded_slowdown"] == {"easy": 20.0, "other": 6.0}
+
+
+def test_two_replicates_stand_by_how_far_they_are_from_the_baseline() -> None:
+    # Ratios of all waits: 3 / 1, 1 / 2, 1 and 3 / 4, in no order of the rows.
+    found = stand(LUBLIN, rows({"c": [30.0, 60], "a": [5.0, 10], "easy": [10.0, 20], "b": [7.5, 15]}))
+    assert found.order == ("a", "b", "easy", "c")
+    assert found.values["mean_bounded_slowdown"] == {"c": 45.0, "a": 7.5, "easy": 15.0, "b": 11.25}
+    assert found.replicates == 2

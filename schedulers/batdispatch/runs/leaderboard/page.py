@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from batdispatch.report.replicates.aims import Aim
@@ -15,6 +16,8 @@ from batdispatch.runs.leaderboard.standings import BoardStanding
 
 #: Digits of a digest that are shown; the table of runs has all.
 DIGITS = 12
+#: What stands where a dispatcher has no value: no job started in one of its runs.
+_NONE = "n/a"
 
 _HEAD = """# Leaderboard
 
@@ -75,7 +78,8 @@ def rows_of(standing: BoardStanding) -> tuple[list[str], list[list[str]]]:
     rows = []
     for name in standing.order:
         cells = [ranks[name]] if ranks else []
-        cells += [name, number(round(standing.values[board.aims[0].metric][name], 6))]
+        mean = standing.values[board.aims[0].metric][name]
+        cells += [name, _NONE if math.isnan(mean) else number(round(mean, 6))]
         cells += [_compared(standing.pairs[aim.metric].get(name), aim) for aim in standing.aims]
         rows.append(cells)
     return headings, rows
@@ -112,7 +116,7 @@ def _compared(pair: Pair | None, aim: Aim) -> str:
     if pair is None:
         return "1" if aim.way == "ratio" else "0"
     if pair.effect is None:
-        return "n/a"
+        return _NONE
     return aim.effect(pair.effect) + ("*" if pair.apart else "")
 
 

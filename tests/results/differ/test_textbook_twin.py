@@ -1,0 +1,113 @@
+"""The textbook's EASY and conservative backfilling against twins of a few lines, and by hand what no case of it has."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from batdispatch.differ.textbook import RigidJob, Rules, simulate
+from batdispatch.differ.variants import rules_of
+
+#: Submission, processors, requested time, run time, whole seconds.
+Row = tuple[int, int, int, int]
+Running = list[tuple[int, int]]
+
+
+def textbook(rows: list[Row], rules: Rules) -> list[float | None]:
+    jobs = [
+        RigidJob(str(number), come * 10**6, units, asked * 10**6, long * 10**6)
+        for number, (come, units, asked, long) in enumerate(rows)
+    ]
+    starts = simulate(jobs, rules)
+    assert isinstance(starts, list)
+    return [None if start is None else start / 1e6 for start in starts]
+
+
+def head_start(running: Running, units: int, hosts: int, now: int) -> int:
+    """When so many processors are free if each running job ends when it was to: tried moment by moment."""
+    moments = sorted({now, *(end for end, _ in running if end > now)})
+    return next(t for t in moments if hosts - sum(n for end, n in running if end > t) >= units)
+
+
+def twin_of_easy(rows: list[Row], hosts: int, by_length: bool) -> list[float | None]:
+    """EASY by its promise alone: a job goes ahead unless the head of the queue would start later for it."""
+    starts: dict[int, int] = {}
+    for now in range(10_000):
+        real = {i: starts[i] + min(rows[i][2:]) for i in starts}
+        running = [(starts[i] + rows[i][2], rows[i][1]) for i in starts if real[i] > now]
+        waiting = [i for i, row in enumerate(rows) if row[0] <= now and i not in starts]
+        while waiting and sum(n for _, n in running) + rows[waiting[0]][1] <= hosts:
+            running.append((now + rows[waiting[0]][2], rows[waiting[0]][1]))
+            starts[waiting.pop(0)] = now
+        for i in sorted(waiting[1:], key=lambda i: (rows[i][2] if by_length else 0, i)):
+            more = [*running, (now + rows[i][2], rows[i][1])]
+            head = rows[waiting[0]][1]
+            if sum(n for _, n in more) <= hosts and head_start(more, head, hosts, now) == head_start(
+                running, head, hosts, now
+            ):
+                running, starts[i] = more, now
+        if len(starts) == len(rows):
+            break
+    return [starts[i] for i in range(len(rows))]
+
+
+def twin_of_conservative(rows: list[Row], hosts: int) -> list[float | None]:
+    """Promises that never move: each job, in order, has the earliest start at which it fits all promises so far."""
+    spans: list[tuple[int, int, int]] = []
+    starts: list[float | None] = []
+    for come, units, asked, long in rows:
+        # Of what has ended by now, the real end is known.
+        known = [(s, e if e <= come else s + rows[i][2], n) for i, (s, e, n) in enumerate(spans)]
+
+        def fits(start: int, known: list[tuple[int, int, int]] = known, units: int = units, asked: int = asked) -> bool:
+            used = (sum(n for s, e, n in known if s <= t < e) for t in range(start, start + asked))
+            return all(each + units <= hosts for each in used)
+
+        start = next(t for t in range(come, 10_000) if fits(t))
+        spans.append((start, start + min(asked, long), units))
+        starts.append(start)
+    return starts
+
+
+def some_rows(rng: random.Random, hosts: int) -> list[Row]:
+    now, rows = 0, []
+    for _ in range(rng.randint(4, 12)):
+        now += rng.choice((0, 1, 1, 2, 5))
+        asked = rng.randint(1, 15)
+        rows.append((now, rng.randint(1, hosts), asked, rng.choice((asked, asked + 3, rng.randint(1, asked)))))
+    return rows
+
+
+@pytest.mark.parametrize("policy", ["easy", "easy-sjbf"])
+def test_easy_delays_no_head_and_lets_everything_else_go_ahead(policy: str) -> None:
+    rng = random.Random(41)
+    for _ in range(400):
+        hosts = rng.randint(3, 9)
+        rows = some_rows(rng, hosts)
+        expected = twin_of_easy(rows, hosts, policy == "easy-sjbf")
+        assert textbook(rows, rules_of(policy, hosts)) == expected, rows
+
+
+def test_conservative_promises_the_earliest_start_that_is_left() -> None:
+    rng = random.Random(42)
+    for _ in range(300):
+        hosts = rng.randint(2, 6)
+        rows = some_rows(rng, hosts)
+        assert textbook(rows, rules_of("conservative-uncompressed", hosts)) == twin_of_conservative(rows, hosts), rows
+
+
+def test_a_job_that_ends_by_the_shadow_time_takes_no_extra_nodes() -> None:
+    # 8 processors. The first holds 3 until 10; the second needs 6, so its shadow time is 10 and 2 are extra then. At 2
+    # five are free: the third (2, until 7) ends in time, and the fourth (2, until 32) takes the 2 extra ones.
+    rows = [(0, 3, 10, 10), (1, 6, 5, 5), (2, 2, 5, 5), (2, 2, 30, 30)]
+    assert textbook(rows, rules_of("easy", 8)) == [0, 10, 2, 2]
+    # With one processor less to spare, the fourth would delay the second, and waits behind it: 10 + 5.
+    assert textbook([rows[0], (1, 7, 5, 5), *rows[2:]], rules_of("easy", 8)) == [0, 10, 2, 15]
+
+
+def test_jobs_that_run_beyond_what_they_asked_for_are_all_expected_to_end_now() -> None:
+    # 6 processors. Two jobs of 2 were to end at 5 and at 7 and run until 100. The third needs 4: if both end now, 6 are
+    # free and 2 extra, so that the fourth, which runs from 9 to 59, goes ahead. The third starts when both have ended.
+    rows = [(0, 2, 5, 100), (0, 2, 7, 100), (8, 4, 10, 10), (9, 1, 50, 50)]
+    assert textbook(rows, Rules("easy", 6, overrun="extend")) == [0, 0, 100, 9]

@@ -1,0 +1,123 @@
+"""The first sentence's price, and the order in which the changes of waits are cut into batches, by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batdispatch.report.opening import opening, wait_changes
+from batdispatch.results.runs import Run, read_run, read_runs
+
+Jobs = dict[str, dict[str, Any]]
+
+
+def run_of(write_jobs: Any, name: str, waits: list[float], came: list[float] | None = None) -> Path:
+    """Jobs of 10 s, each on a host of its own, that come 1 s apart and wait for so long."""
+    came = [float(place) for place in range(len(waits))] if came is None else came
+    jobs: Jobs = {
+        str(number): {"submission": at, "start": at + wait, "finish": at + wait + 10.0, "hosts": str(number)}
+        for number, (at, wait) in enumerate(zip(came, waits, strict=True))
+    }
+    folder: Path = write_jobs(jobs, name)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("longest", "is_price"),
+    # The base's longest wait is 10,000 s. Up to .5 % more is no price: 10,050 s.
+    [(9_000.0, False), (10_000.0, False), (10_049.0, False), (10_051.0, True), (10_100.0, True)],
+)
+def test_half_a_percent_more_is_no_price(write_jobs: Any, longest: float, is_price: bool) -> None:
+    # The mean wait is far shorter, and so are all others but the longest; slowdowns go with the waits.
+    base = run_of(write_jobs, "base", [5_000.0] * 199 + [10_000.0])
+    better = run_of(write_jobs, "better", [100.0] * 199 + [longest])
+    found = opening(read_runs([base, better]))
+    assert found is not None
+    assert ("The price: longest wait" in found.text) == is_price, found.text
+    assert ("no worse" in found.text) != is_price, found.text
+
+
+def changes(write_jobs: Any, base: list[float], other: list[float], came: list[float]) -> list[float]:
+    runs: list[Run] = [
+        read_run(run_of(write_jobs, name, waits, came)) for name, waits in (("base", base), ("other", other))
+    ]
+    return [round(change, 6) for change in wait_changes(*runs).tolist()]
+
+
+def test_changes_stand_in_order_of_submission_and_not_of_the_file(write_jobs: Any) -> None:
+    # The file has the jobs that came at 30, 10, 20, 0 s in this order; they wait 1, 2, 3, 4 s more.
+    came, base = [30.0, 10.0, 20.0, 0.0], [5.0, 5.0, 5.0, 5.0]
+    assert changes(write_jobs, base, [6.0, 7.0, 8.0, 9.0], came) == [4.0, 2.0, 3.0, 1.0]
+    # Of those that came at once, the one that stands first in the file comes first.
+    assert changes(write_jobs, base, [6.0, 7.0, 8.0, 9.0], [7.0, 7.0, 7.0, 0.0]) == [4.0, 1.0, 2.0, 3.0]
+
+
+def test_a_change_has_the_sign_of_the_other_run_and_is_of_jobs_that_started_in_both(write_jobs: Any) -> None:
+    whole: Jobs = {
+        name: {"submission": at, "start": at + 50.0, "finish": at + 60.0, "hosts": name}
+        for name, at in (("0", 2.0), ("1", 1.0), ("2", 0.0))
+    }
+    part = {
+        "2": {"submission": 0.0, "start": 20.0, "finish": 30.0},
+        "1": {"submission": 1.0, "state": "REJECTED"},
+        "0": {"submission": 2.0, "start": 152.0, "finish": 162.0, "hosts": "1"},
+    }
+    base, other = read_run(write_jobs(whole, "base")), read_run(write_jobs(part, "other"))
+    # Job 2 came first and waits 20 instead of 50 s, job 0 last and waits 150 instead of 50 s; job 1 is rejected.
+    assert wait_changes(base, other).tolist() == pytest.approx([-30.0, 100.0])
+    assert wait_changes(other, base).tolist() == pytest.approx([30.0, -100.0])
+
+
+def text_of(*folders: Path) -> str:
+    found = opening(read_runs(list(folders)))
+    assert found is not None
+    return found.text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_one_that_waits_least_is_compared_with_the_first_other_one(write_jobs: Any) -> None:
+    # Means of 100, 400 and 1,000 s: 100 is 75 % less than 400, which stands first of the others.
+    folders = [run_of(write_jobs, name, [wait] * 400) for name, wait in (("b", 400.0), ("a", 100.0), ("c", 1000.0))]
+    text = text_of(*folders)
+    assert text.startswith("Jobs wait least under a: "), text
+    assert "under b (\u221275 %). 400 of 400 wait less (median gain 5 min, quartiles 5 and 5), 0 longer." in text, text
+    assert "under c" not in text, text
+
+
+def test_gains_are_counted_from_half_a_second_on_with_their_quartiles_by_hand(write_jobs: Any) -> None:
+    # Changes of -100, -200, -300, -400, -500, -0.4, 0.4 and +250 s: the five gains have quartiles of 200 and 400 s.
+    base = [1000.0] * 8
+    other = [900.0, 800.0, 700.0, 600.0, 500.0, 999.6, 1000.4, 1250.0]
+    text = text_of(run_of(write_jobs, "base", base), run_of(write_jobs, "other", other))
+    assert "5 of 8 wait less (median gain 5 min, quartiles 3.33 and 6.67), 1 longer." in text, text
+
+
+@pytest.mark.parametrize(("wait", "waits"), [(0.4, False), (0.6, True)])
+def test_below_half_a_second_in_the_mean_nothing_waits(write_jobs: Any, wait: float, waits: bool) -> None:
+    text = text_of(*(run_of(write_jobs, name, [each] * 9) for name, each in (("a", 0.0), ("b", wait))))
+    assert text.startswith("No job waits in any of these runs") != waits, text
+
+
+def test_rejected_jobs_are_told_of_both(write_jobs: Any) -> None:
+    def with_rejected(name: str, wait: float, rejected: int) -> Path:
+        jobs: Jobs = {
+            str(n): {"submission": 0.0, "start": wait, "finish": wait + 10.0, "hosts": str(n)} for n in range(200)
+        }
+        jobs |= {str(n): {"submission": 0.0, "state": "REJECTED"} for n in range(rejected)}
+        folder: Path = write_jobs(jobs, name)
+        return folder
+
+    text = text_of(with_rejected("a", 100.0, 7), with_rejected("b", 4_000.0, 2))
+    assert "Rejected: 7 jobs instead of 2" in text, text
+
+
+def test_bars_are_shares_of_the_largest_and_further_runs_are_counted(write_jobs: Any) -> None:
+    # Mean waits of 100, 200, ... 1,000 s: ten runs, of which the picture shows eight.
+    runs = read_runs([run_of(write_jobs, f"r{n}", [100.0 * n] * 9) for n in range(1, 11)])
+    found = opening(runs)
+    assert found is not None
+    assert found.left_out == 2
+    assert [label for label, _, _ in found.rows] == [f"r{n}" for n in range(1, 9)]
+    assert [bars[0].share for _, _, bars in found.rows] == pytest.approx([n / 10 for n in range(1, 9)])
+    few = opening(runs[:8])
+    assert few is not None
+    assert few.left_out == 0
