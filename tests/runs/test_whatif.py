@@ -318,8 +318,10 @@ def test_a_baseline_says_in_words_how_far_it_is_from_what_happened() -> None:
         "Jobs really waited 6.67 min in the mean, and wait 10.8 min in the simulation.",
         "Which of two jobs waits longer is right in the simulation for 83 of 100 pairs.",
         "The simulated site refuses 0.4 % of the jobs.",
-        "Trust a change against the baseline, and no simulated wait as a forecast. "
-        "Least like the real site: the mean wait.",
+        (
+            "Trust a change against the baseline, and no simulated wait as a forecast. "
+            "Least like the real site: the mean wait."
+        ),
     ]
     away = grade_of(of([100.0, 200.0, 300.0, 1000.0]), of([9000.0, 300.0, 200.0, 20.0]), rejected=0.0)
     assert away.trust().startswith("This is not the site that the log tells of, so trust no change.")
