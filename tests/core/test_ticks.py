@@ -27,7 +27,8 @@ def test_a_time_lies_between_the_ticks_before_and_after_it(time: float) -> None:
     assert after - before <= TICK + 4 * math.ulp(time)
 
 
-@given(ticks, st.integers(-2, 2))
+# Beyond some years, the doubles next to a tick are nearly as far from it as the next tick.
+@given(ticks.filter(lambda tick: tick < 2**28), st.integers(-2, 2))
 def test_what_is_hardly_off_a_tick_is_the_tick(tick: float, ulps: int) -> None:
     time = max(tick + ulps * math.ulp(tick), 0.0)
     assert tick_before(time) == tick_after(time) == tick

@@ -41,7 +41,7 @@ def odd_sleepers(draw: st.DrawFn) -> Machine:
 @given(data=st.data())
 def test_no_host_wakes_later_than_its_plan(name: str, data: st.DataObject) -> None:
     machine = data.draw(odd_sleepers(), label="machine")
-    base = name.split("[")[0]
+    base = name.split("[", maxsplit=1)[0]
     drawn = stochastic_workloads(machine) if stochastic(base) else workloads(machine)
     tasks = data.draw(drawn, label="tasks")
     after = data.draw(st.sampled_from(["0", "0.7", "3", "0.3333333"]), label="after")
