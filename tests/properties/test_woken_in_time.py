@@ -82,3 +82,17 @@ def test_hosts_of_a_cluster_are_woken_in_time(inside: str, seed: int) -> None:
     simulate(cluster(16), spread(seed, 60, 16), watched, engine=EngineOptions(energy="exact"))
     assert watched.planned > 10
     assert not watched.late
+
+
+@pytest.mark.parametrize("inside", ["easy", "conservative", "easy[reservation=hosts]"])
+def test_a_job_begins_when_it_was_planned_for_though_its_host_takes_no_whole_microseconds_to_wake(inside: str) -> None:
+    """The second host sleeps from 33.4 s on, and has to be woken at 423.076923 s for the start at 500 s."""
+    watts = {"wattage_per_state": "70:90:160,9:9:9,100:100:100,120:120:120", "sleep_pstates": "1:2:3"}
+    hosts = [
+        msgspec.structs.replace(host, properties=watts, speed=1e6, speeds=(1e6, 1.0, 0.29, 0.013))
+        for host in Machine.flat(2).hosts
+    ]
+    tasks = [Task("a", 0, 1, 500, 500), Task("b", 300, 2, 40, 50)]
+    layer = f"powered[dispatcher={inside},sleep=idle,after=30]"
+    starts = simulate(Machine(hosts), tasks, layer, engine=EngineOptions(energy="exact")).starts()
+    assert starts == {"a": 0.0, "b": 500.0}
