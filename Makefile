@@ -8,17 +8,19 @@ DEMO ?= demo-results
 REPRODUCED ?= reproduced
 REPRODUCE_ARGS ?=
 PYTEST_ARGS ?=
+SEED ?= $(shell date +%s)
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo reproduce test lint docs serve-docs pictures lock clean
+.PHONY: help setup demo reproduce test fresh lint docs serve-docs pictures lock clean
 
 help:
 	@echo "make demo    compare dispatchers on the built-in example; prints the path of the report"
 	@echo "make reproduce   run the papers' experiments, quick versions, and hold the papers' claims against them"
 	@echo "make test    run the tests"
+	@echo "make fresh   run the property tests with 20 times as many examples, of a seed that is printed (SEED=N: of this one)"
 	@echo "make lint    check style, types and which file imports which"
 	@echo "make docs    build the manual into site/"
 	@echo "make pictures    take the manual's screenshots anew (needs Chromium)"
@@ -55,6 +57,13 @@ reproduce: setup
 # One worker more than there are processors: tests that wait for another process leave theirs idle.
 test: setup
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(($$(nproc) + 1)) --dist worksteal $(PYTEST_ARGS)
+
+# Other examples than those of `make test`, which are the same everywhere. It takes hours.
+fresh: SEED := $(SEED)
+fresh: setup
+	@echo "examples of seed $(SEED); to draw them again: make fresh SEED=$(SEED)"
+	@BATDISPATCH_FRESH=20 $(BIN)/python -m pytest -n $$(nproc) --dist worksteal -m 'hypothesis and not slow' \
+		--hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 lint: setup
 	@$(BIN)/ruff check .

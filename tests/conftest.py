@@ -1,23 +1,28 @@
 """What holds for all tests."""
 
 import gc
-import os
 
 import pytest
-from hypothesis import HealthCheck, settings
+
+import examples
+import skips
 
 # Collecting makes hundreds of thousands of objects that all stay (see below).
 gc.disable()
 
-# How long it takes to draw an example says how busy the machine is, and nothing about the code. Every run of the suite
-# takes other examples. Property tests that need more or fewer than these say so.
-settings.register_profile(
-    "any machine",
-    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "60")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-settings.load_profile("any machine")
+examples.load_profile()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    examples.multiply(items)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what is missing here; pytest's own summary follows, and stays the last line."""
+    line = skips.line_of(terminalreporter.stats.get("skipped", ()))
+    if line:
+        terminalreporter.write_line(line)
 
 
 def pytest_collection_finish() -> None:

@@ -13,9 +13,9 @@ from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
-from batdispatch.core.line.ledger import TICK
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.session import Session
+from batdispatch.core.line.ticks import TICK
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.mail import Delay
 from batdispatch.engines.records import EngineOptions

@@ -15,7 +15,7 @@ from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import find
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_options
-from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.stochastic.batch import BatchPlanner, StochasticBatch
 from batdispatch.layers.attempts import MARGIN
 from batdispatch.parts.ordering import GROUP as ORDERINGS
@@ -69,6 +69,42 @@ def test_a_rigid_plan_keeps_each_start(data: st.DataObject) -> None:
         "placement": data.draw(st.sampled_from(["first-fit", "best-fit", "contiguous"])),
         "batch": data.draw(st.sampled_from(["1", "2", "100"])),
     }
+    watched = Watched(parse_options(StochasticBatch.options_type, chosen, "test"))
+    check(machine, tasks, simulate(machine, tasks, watched))
+
+
+@pytest.mark.parametrize("beyond", [0.001, 0.005, 0.009])
+def test_a_job_that_is_a_moment_too_long_for_a_gap_moves_no_promised_start(beyond: float) -> None:
+    """The second job is planned for 20.001 s, and the first one leaves a gap before it that is hardly too short.
+
+    What looks at the plan after that, such as a job that comes, makes cut reservations whole.
+    """
+    law = {"runtime_law": "tnorm:0,20,8,4"}
+    long = [Task(name, 0, 1, seconds, math.inf, extra=law) for name, seconds in (("a", 3.0), ("b", 6.0))]
+    filler = Task("filler", 1, 1, 17.001 + beyond, 17.001 + beyond)
+    later = Task("later", 9, 1, 2.0, 2.0)
+    watched = Watched(parse_options(StochasticBatch.options_type, {"requests": "hpc"}, "test"))
+    assert simulate(Machine.flat(1), [*long, filler, later], watched).starts()["b"] == 20.001
+
+
+def test_a_draw_in_which_a_promised_start_once_moved() -> None:
+    """Job 3 was planned for 30.001 s and then for 30.002 s: another one had got a place that was 1 ms too short."""
+    capacities = ("core=4 mem=8", "core=4 mem=8", "core=2 mic=1 mem=16")
+    machine = Machine([Host(id=n, name=f"n{n}", properties={"capacity": text}) for n, text in enumerate(capacities)])
+    cores, node = {"core": 1}, {"core": 4, "mem": 8}
+    normal, beta = {"runtime_law": "tnorm:0,20,8,4"}, {"runtime_law": "beta:2,2,1,9"}
+    tasks = [
+        Task("0", 19.5, 1, 1.0, 4.0, {"core": 1, "mem": 0, "mic": 1}, extra={**normal, "history": [1, 4, 7, 6]}),
+        Task("1", 5.7, 5, 4.3, math.inf, cores, extra=normal),
+        Task("2", 13.0, 7, 8.0, math.inf, cores, extra={"runtime_law": "empirical:1,2,3,5,8", "history": [4, 8, 4, 8]}),
+        Task("3", 9.8, 2, 9.0, 15.4, node, extra=beta),
+        Task("4", 2.0, 2, 2.1, 6.0, node, extra={**beta, "history": [6, 2, 8, 1]}),
+        Task("5", 0.0, 17, 3.0, 6.0, {}),
+        Task("6", 6.9, 3, 1.4, 5.4, {"mem": 5}, extra=normal),
+        Task("7", 14.9, 1, 3.8, 3.8, node, extra={**normal, "history": [7]}),
+        Task("8", 13.1, 7, 6.0, 15.0, cores, extra=beta),
+    ]
+    chosen = {"requests": with_options("hpc", grid=12), "placement": "first-fit"}
     watched = Watched(parse_options(StochasticBatch.options_type, chosen, "test"))
     check(machine, tasks, simulate(machine, tasks, watched))
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from batdispatch import __version__
-from batdispatch.core.errors import DeadlockError, SimulationError
+from batdispatch.core.errors import DeadlockError
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.line import events as e
@@ -35,6 +35,7 @@ from batdispatch.engines.orders import Orders
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.power_states import Power, power_of
 from batdispatch.engines.records import EngineOptions
+from batdispatch.engines.simulation import time_is_over
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.engines.traces import Traces
 from batdispatch.engines.world import World
@@ -169,7 +170,7 @@ class EmbeddedEngine:
             if due == math.inf:
                 raise self._stuck()
             if due > MAX_MOMENT:
-                raise SimulationError(f"the next event is at {due:g} s; simulated time ends at {MAX_MOMENT:g} s")
+                raise time_is_over(due)
             world.now = max(world.now, due)
             self._advance()
         world.told = [e.SimulationEnds(world.now)]

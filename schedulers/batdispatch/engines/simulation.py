@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.errors import BatdispatchError
+from batdispatch.core.errors import BatdispatchError, SimulationError
+from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
 from batdispatch.core.line.messages import Message, Reply
@@ -66,6 +67,11 @@ class Outcome(NamedTuple):
     digests: Mapping[str, str] = {}
     #: What consumed_energy.csv and pstate_changes.csv say; None: the files say it, if there are any.
     power: PowerRows | None = None
+
+
+def time_is_over(due: float) -> SimulationError:
+    """Return the error of a simulation in which something is to happen after `MAX_MOMENT`, at `due`, in seconds."""
+    return SimulationError(f"the next event is at {due:g} s; simulated time ends at {MAX_MOMENT:g} s")
 
 
 class Refusal(BatdispatchError):

@@ -13,9 +13,10 @@ from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.hindsight import Reason
-from batdispatch.core.line.ledger import TICK, Ledger
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.messages import Message
 from batdispatch.core.line.scene import Choose
+from batdispatch.core.line.ticks import TICK
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.plans.moments import milliseconds
 from batdispatch.explain.records import WALLTIMES, Kind, Line, Verdict

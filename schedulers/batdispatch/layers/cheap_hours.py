@@ -9,6 +9,7 @@ import sys
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.ticks import tick_after
 from batdispatch.core.machine.series import Series
 from batdispatch.core.numerals import number_of
 from batdispatch.parts.prediction import Predictions
@@ -61,7 +62,7 @@ class CheapHours:
         """Keep a job back that has come, if its rule says so; return whether it is kept back."""
         if self.told is not None:
             self.told += self._slack in job.extra
-        until = self.until(job, ledger.now)
+        until = tick_after(self.until(job, ledger.now))
         if until <= ledger.now:
             return False
         heapq.heappush(self._back, (until, ledger.rank(job), job))

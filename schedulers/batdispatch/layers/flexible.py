@@ -10,7 +10,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.jobs.profiles import outcome_of
 from batdispatch.core.jobs.sizes import Sizes
-from batdispatch.core.line.ledger import TICK
+from batdispatch.core.line.ticks import TICK
 from batdispatch.core.plans.moments import milliseconds
 from batdispatch.parts.policy import Action
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from batdispatch.core.line.ticks import tick_after
+
 
 class IdleTimes:
     """Groups of hosts that became idle together, by when they did."""
@@ -29,11 +31,11 @@ class IdleTimes:
         """Return the mask of the hosts that have been idle for long enough."""
         due = 0
         for since, hosts in self._groups:
-            if since + self._after > now:
+            if tick_after(since + self._after) > now:
                 break
             due |= hosts
         return due
 
     def next_due(self, now: float) -> float:
         """Return when further hosts will have been idle for long enough, in seconds, or infinity."""
-        return next((at for since, _ in self._groups if (at := since + self._after) > now), math.inf)
+        return next((at for since, _ in self._groups if (at := tick_after(since + self._after)) > now), math.inf)

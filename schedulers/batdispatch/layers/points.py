@@ -25,7 +25,8 @@ import math
 from collections.abc import Callable, Iterator
 
 from batdispatch.core.jobs.job import Stay
-from batdispatch.core.line.ledger import TICK, Ledger
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.ticks import TICK
 from batdispatch.layers.segments import Segment, Segments, SegmentState
 
 #: ``rest(ledger, segment)``: until when nothing would be done with a running segment at its points if nothing happens,

@@ -46,9 +46,10 @@ from batdispatch.core.line.events import (
     ResourceStateChanged,
 )
 from batdispatch.core.line.hindsight import Hindsight, Reason
-from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.ledger import SOONEST, Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
+from batdispatch.core.line.ticks import tick_before
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.power import SLEEP_PROPERTY
 from batdispatch.core.machine.series import Series
@@ -508,22 +509,24 @@ class PowerSaving(Layer):
         assert boots is not None, "wake_for_jobs was called"
         assert states is not None, "wake_for_jobs was called"
         wanted, next_due = 0, math.inf
+        # A call for a moment before this one would come too late.
+        soon = round(now + SOONEST, 6)
         if self._planned is None:
             self._planned = [*self.inner.planned_starts(ledger)]
         for start, hosts in self._planned:
             away = hosts & states.away
             if not away:
                 continue
-            soonest = start - states.longest_wake
-            if soonest > now:
+            soonest = tick_before(start - states.longest_wake)
+            if soonest >= soon:
                 next_due = min(next_due, soonest)
                 continue
-            due = start - (boots.awake_at(away, now) - now)
-            if due <= now:
+            due = tick_before(start - (boots.awake_at(away, now) - now))
+            if due < soon:
                 wanted |= hosts
             elif asleep := away & ~states.rising:
                 # Hosts that switch will not be awake any later if they are looked at later.
-                next_due = min(next_due, max(due, start - boots.seconds_up(asleep)))
+                next_due = min(next_due, max(due, tick_before(start - boots.seconds_up(asleep))))
         asleep = self._affordable(ledger, wanted & states.asleep & ~ledger.unavailable)
         if asleep:
             ledger.wake(asleep)
@@ -540,8 +543,7 @@ class PowerSaving(Layer):
     def _call(self, ledger: Ledger, due: float) -> None:
         """Ask for a call at a time, in seconds, unless one comes by then anyhow, or no simulation lasts that long."""
         if due < MAX_MOMENT and not ledger.now < self._called <= due:
-            self._called = due
-            ledger.wake_at(due)
+            self._called = ledger.wake_at(due)
 
     # ------------------------------------------------------------------ hindsight
 

@@ -14,9 +14,10 @@ from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.events import Event, JobsKilled, RequestedCall
-from batdispatch.core.line.ledger import TICK, Ledger
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
+from batdispatch.core.line.ticks import TICK
 from batdispatch.core.plans.moments import milliseconds
 from batdispatch.layers.base import Layer, chain, rest_name, successor, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible

@@ -35,6 +35,24 @@ double round_six(double x)
     return x < COARSE_SIX ? nearest_whole(x, 1e6) / 1e6 : x;
 }
 
+/* Return by how much x may be off a microsecond that is meant. */
+static double sliver_of(double x)
+{
+    return x * 0x1p-51 > 1e-9 ? x * 0x1p-51 : 1e-9;
+}
+
+double tick_after(double x)
+{
+    double nearest = round_six(x);
+    return x == nearest || x - nearest <= sliver_of(x) ? nearest : round_six(nearest + 1e-6);
+}
+
+double tick_before(double x)
+{
+    double nearest = round_six(x);
+    return x == nearest || nearest - x <= sliver_of(x) ? nearest : round_six(nearest - 1e-6);
+}
+
 double round_three(double x)
 {
     return x < COARSE_THREE ? nearest_whole(x, 1e3) / 1e3 : x;

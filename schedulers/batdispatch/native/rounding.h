@@ -11,6 +11,10 @@
 double nearest_whole(double x, double scale);
 /* Return what Python's round(x, 6) returns, for x from 0 to infinity. */
 EXPORT double round_six(double x);
+/* Return the first microsecond that is not before x, and the last one that is not after x; for x >= 0. As
+ * batdispatch.core.line.ticks has them. */
+EXPORT double tick_after(double x);
+EXPORT double tick_before(double x);
 /* Return what round(x, 3) returns. */
 EXPORT double round_three(double x);
 /* Return x // y as Python does; for x >= 0 and y > 0. */

@@ -137,16 +137,17 @@ static void submit(State *state)
     }
 }
 
-void call_at(State *state, double time)
+double call_at(State *state, double time)
 {
-    double soonest = state->now + SOONEST, at = round_six(time > soonest ? time : soonest);
+    double soonest = round_six(state->now + SOONEST), after = tick_after(time), at = after > soonest ? after : soonest;
     int64_t index = state->calls;
     for (; index > 0 && state->call[index - 1] > at; index--)
         ;
     if (index > 0 && state->call[index - 1] == at)
-        return;
+        return at;
     memmove(state->call + index + 1, state->call + index, (size_t)(state->calls++ - index) * sizeof *state->call);
     state->call[index] = at;
+    return at;
 }
 
 /* Forget the calls that come now. */

@@ -25,7 +25,7 @@ int64_t end_next(State *state);
 /* Let the jobs come that come at this time: the engine tells the dispatcher of all that has happened. */
 void end_moment(State *state);
 /* Ask for a call at a time, once for each; there must be room for it. */
-void call_at(State *state, double time);
+double call_at(State *state, double time);
 /* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */
 bool advance(State *state);
 

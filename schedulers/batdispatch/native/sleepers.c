@@ -252,21 +252,22 @@ bool looks_ahead(State *state)
 void want(State *state, double start, const uint64_t *hosts)
 {
     Sleepers *s = state->sleepers;
-    double soonest = start - s->longest, due;
+    /* A call for a moment before `soon` would come too late. */
+    double soonest = start - s->longest, soon = round_six(state->now + SOONEST), due;
     if (!is_away(s, hosts))
         return;
-    if (soonest > state->now) {
-        s->due = fmin(s->due, soonest);
+    if (soonest > state->now && tick_before(soonest) >= soon) {
+        s->due = fmin(s->due, tick_before(soonest));
         return;
     }
     for (int64_t index = 0; index < s->words; index++)
         s->others[index] = hosts[index] & away(s, index);
     due = start - (awake_at(state, s->others, s->some) - state->now);
     take_out(s->others, s->rising, s->words);
-    if (due <= state->now)
+    if (due <= state->now || tick_before(due) < soon)
         join(s->wanted, hosts, s->words);
     else if (has_some(s->others, s->words))
-        s->due = fmin(s->due, larger_of(due, start - seconds_up(s, s->others)));
+        s->due = fmin(s->due, larger_of(tick_before(due), tick_before(start - seconds_up(s, s->others))));
 }
 
 /* Note which hosts are idle now. */
@@ -296,7 +297,7 @@ static void see(Sleepers *s, const uint64_t *idle, double now)
 static int64_t find_sleepy(Sleepers *s, double now)
 {
     empty(s->some, s->words);
-    for (int64_t index = 0; index < s->groups && s->since[index] + s->after <= now; index++)
+    for (int64_t index = 0; index < s->groups && tick_after(s->since[index] + s->after) <= now; index++)
         join(s->some, s->group + index * s->words, s->words);
     take_out(s->some, s->wanted, s->words);
     return count_hosts(s->some, s->words);
@@ -306,8 +307,8 @@ static int64_t find_sleepy(Sleepers *s, double now)
 static double next_sleepy(const Sleepers *s, double now)
 {
     for (int64_t index = 0; index < s->groups; index++)
-        if (s->since[index] + s->after > now)
-            return s->since[index] + s->after;
+        if (tick_after(s->since[index] + s->after) > now)
+            return tick_after(s->since[index] + s->after);
     return INFINITY;
 }
 
@@ -346,10 +347,8 @@ static void put_to_sleep(State *state, int64_t spared, int64_t chosen)
 static void call_by(State *state, double time)
 {
     Sleepers *s = state->sleepers;
-    if (time < LAST_MOMENT && !(state->now < s->called && s->called <= time)) {
-        s->called = time;
-        call_at(state, time);
-    }
+    if (time < LAST_MOMENT && !(state->now < s->called && s->called <= time))
+        s->called = call_at(state, time);
 }
 
 void let_sleep(State *state)

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.core.line.ticks import tick_after, tick_before
 from batdispatch.native.record import call
 from compiling import needs_kernels
 
@@ -27,6 +28,12 @@ times = st.one_of(halves, thousandths, ties, st.floats(0, 1e17), st.floats(0, 10
 def test_rounded_as_round_does(values: list[float]) -> None:
     for name, digits in (("round_six", 6), ("round_three", 3)):
         assert [call(name, value, result=float) for value in values] == [round(value, digits) for value in values]
+
+
+@given(st.lists(times, min_size=1, max_size=200))
+def test_ticks_as_the_ledger_has_them(values: list[float]) -> None:
+    for name, tick in (("tick_after", tick_after), ("tick_before", tick_before)):
+        assert [call(name, value, result=float) for value in values] == [tick(value) for value in values]
 
 
 #: As many digits as are kept and a five, or nearly.

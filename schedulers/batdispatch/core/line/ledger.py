@@ -40,14 +40,13 @@ from batdispatch.core.line.boots import Boots
 from batdispatch.core.line.holds import Hold, beyond_own, hold_of
 from batdispatch.core.line.periods import Periods
 from batdispatch.core.line.roll import Roll
+from batdispatch.core.line.ticks import TICK, tick_after
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.openings import TOO_LATE, Openings
 from batdispatch.core.machine.power import WATTS_PROPERTY
 from batdispatch.core.machine.storages import Storages
 
-#: Resolution of a simulator's clock, in seconds.
-TICK = 1e-6
 #: Seconds from now to the soonest call that can be asked for. Decisions reach a simulator by messages, which take up to
 #: this long on its links, and Batsim aborts when a call's time has passed before the request for it has come.
 SOONEST = 1e-3
@@ -475,8 +474,7 @@ class Ledger:
         ready = [self._line_up(job) for job in ready]
         due = self.roll.due
         if due < math.inf and not self.now < self._called <= due:
-            self._called = due
-            self.wake_at(due)
+            self._called = self.wake_at(due)
         return ready
 
     def settle(self, *, decided: bool = True) -> None:
@@ -871,19 +869,24 @@ class Ledger:
         return idle
 
     # ------------------------------------------------------------------ calls, registrations, messages
-    def wake_at(self, time: float, *, at_once: bool = False) -> None:
-        """Ask to be called at `time`, in seconds, later than now, and at the soonest in a millisecond (`SOONEST`).
+    def wake_at(self, time: float, *, at_once: bool = False) -> float:
+        """Ask to be called at `time`, in seconds, later than now; return the moment at which the call is to come, in s.
+
+        That is the first microsecond from `time` on, and at the soonest a millisecond (`SOONEST`) from now. Whoever
+        compares the clock with the moment of a call compares it with what was returned.
 
         Each call that is asked for comes, also a second one for the same moment: ask once for each moment.
 
         Args:
             time: s.
-            at_once: the call may come sooner than that, if the simulator says that it can.
+            at_once: the call may come sooner than in a millisecond, if the simulator says that it can.
         """
         if not self.now < time < math.inf:
             raise self._refusal(f"a call at {time:.6f} s was asked for, which is not later than now")
-        notice = 0.0 if at_once and self.config.get("calls-at-once") else SOONEST
-        self._decisions.append(d.CallMeLater(self.now, max(time, self.now + notice)))
+        notice = TICK if at_once and self.config.get("calls-at-once") else SOONEST
+        at = max(tick_after(time), round(self.now + notice, 6))
+        self._decisions.append(d.CallMeLater(self.now, at))
+        return at
 
     def register_profile(self, workload: str, name: str, profile: dict[str, Any]) -> None:
         """Add a profile to a workload."""

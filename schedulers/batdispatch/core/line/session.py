@@ -53,9 +53,10 @@ from batdispatch.core.line.blame import blame, file_of
 from batdispatch.core.line.dispatcher import GROUP, Dispatcher
 from batdispatch.core.line.features import check_features
 from batdispatch.core.line.idle_calls import IdleCalls
-from batdispatch.core.line.ledger import SOONEST, TICK, Ledger
+from batdispatch.core.line.ledger import SOONEST, Ledger
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.registry import name_of
+from batdispatch.core.line.ticks import TICK
 
 #: Seconds of simulated time that a decision takes: a constant, or None for the measured time.
 DecisionTime = float | None

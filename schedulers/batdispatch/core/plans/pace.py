@@ -6,6 +6,7 @@ import math
 from heapq import heappop, heappush
 
 from batdispatch.core.line.ledger import SOONEST, Ledger
+from batdispatch.core.line.ticks import tick_after
 from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.core.plans.moments import end_of, milliseconds
 
@@ -64,6 +65,7 @@ class Alarm:
 
         Time: O(log c) for c calls that are to come.
         """
+        time = tick_after(time)
         while self._coming and self._coming[0] <= ledger.now:
             self._asked.discard(heappop(self._coming))
         if time not in self._asked:

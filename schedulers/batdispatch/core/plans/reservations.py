@@ -113,16 +113,24 @@ class Reservations:
 
     # ------------------------------------------------------------------ jobs that wait
 
-    def earliest(self, job: Job, duration: float) -> Reservation | None:
-        """Return a job's earliest start, from now on, as a reservation that is yet to be `put`; None: there is none."""
-        least, after, latest = self._least(duration), self._ledger.now, math.inf
+    def earliest(self, job: Job, duration: float, *, whole: bool = False) -> Reservation | None:
+        """Return a job's earliest start, from now on, as a reservation that is yet to be `put`; None: there is none.
+
+        `whole`: the place is long enough for all of the job, so that no other start has to move for it.
+        """
+        least, after, latest = duration if whole else self._least(duration), self._ledger.now, math.inf
         found = None
         while after < latest:
             sooner = self.timeline.earliest(job, least, self._place, after=after, latest=latest)
             if sooner is not None and sooner[0] < latest:
                 found, latest = sooner, sooner[0]
             after = self._patience(job, after)
-        return None if found is None else self._reservation(job, duration, *found)
+        if found is None:
+            return None
+        start, place = found
+        if whole:
+            return Reservation(job, start, end_of(start, duration), place)
+        return self._reservation(job, duration, start, place)
 
     def _least(self, duration: float) -> float:
         """Return how long a place must be free for a job, in seconds."""
@@ -146,9 +154,14 @@ class Reservations:
         """Return who holds what at any moment from `start` to `end`, as (job, place)."""
         return reservations_between((*self.held.values(), *self.planned.values(), *self._aside.values()), start, end)
 
-    def reserve(self, key: str, job: Job, duration: float, before: float = math.inf) -> Reservation | None:
-        """Reserve a job's earliest start, from now on, and return it; None if it would end after `before`."""
-        found = self.earliest(job, duration)
+    def reserve(
+        self, key: str, job: Job, duration: float, before: float = math.inf, *, whole: bool = False
+    ) -> Reservation | None:
+        """Reserve a job's earliest start, from now on, and return it; None if it would end after `before`.
+
+        `whole`: as for `earliest`.
+        """
+        found = self.earliest(job, duration, whole=whole)
         if found is None or (found.end > before and before < math.inf):
             return None
         return self.put(key, found)

@@ -10,9 +10,10 @@ from batdispatch.core.capacity.space import HostCount, HostSpace, Space
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.dispatcher import Gap
-from batdispatch.core.line.ledger import TICK, Ledger
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
+from batdispatch.core.line.ticks import TICK
 from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.backfilling.lanes import Longest
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions

@@ -30,7 +30,8 @@ from typing import Any
 
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, Resumption, Stay
-from batdispatch.core.line.ledger import SOONEST, TICK, Ledger
+from batdispatch.core.line.ledger import SOONEST, Ledger
+from batdispatch.core.line.ticks import TICK
 from batdispatch.core.machine.machine import WHOLE_HOST
 from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.slurm.partitions import Partitions
@@ -73,8 +74,7 @@ class Suspension:
         now = self._ledger.now
         if all(stay.start < now - TICK / 2 for stay in stays):
             return True
-        self._retry = now + SOONEST
-        self._ledger.wake_at(self._retry)
+        self._retry = self._ledger.wake_at(now + SOONEST)
         return False
 
     def is_retry_due(self) -> bool:

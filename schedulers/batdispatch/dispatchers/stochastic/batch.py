@@ -341,7 +341,8 @@ class BatchPlanner(PlanningQueue):
     def _reserve(self, job: Job, before: float = math.inf) -> bool:
         """Reserve a job's earliest start that lets it end by `before`, in seconds; return whether there is one."""
         key = self._attempts.first(job)
-        kept = self.plan.reserve(key, job, self.booked(job), before)
+        # In a place that is a moment too short, a job would push a start that a rigid plan has promised.
+        kept = self.plan.reserve(key, job, self.booked(job), before, whole=self.options.plan == "rigid")
         if kept is None:
             return False
         self._note_start(key)

@@ -39,8 +39,9 @@ from batdispatch.core.hosts.allocation import Allocation, IoJob, Place
 from batdispatch.core.jobs.fields import plain_request
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line.dispatcher import Dispatcher, Gap
-from batdispatch.core.line.ledger import TICK, Ledger
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.ticks import TICK
 from batdispatch.dispatchers.backfilling.queue import QueueOptions
 from batdispatch.dispatchers.topology.beside import SparingFiller
 from batdispatch.dispatchers.topology.copies import Copies, Copy

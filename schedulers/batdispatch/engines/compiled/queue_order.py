@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from batdispatch.core.line.ledger import TICK
+from batdispatch.core.line.ticks import TICK
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled.nodes import Nodes
 from batdispatch.engines.compiled.state import Floats, Ints, Jobs, State

@@ -41,7 +41,7 @@ from batdispatch.engines.compiled.state import (
     make_room,
     make_room_for_calls,
 )
-from batdispatch.engines.simulation import Refusal
+from batdispatch.engines.simulation import Refusal, time_is_over
 from batdispatch.native.record import call
 
 # Which dispatcher decides in `run_queue`.
@@ -119,6 +119,9 @@ def schedule_of(
         raise Refusal("jobs wait, and nothing is left to happen")
     if sleepers is not None and not simulation.state.now <= MAX_MOMENT:
         raise Refusal("hosts take so long to switch that simulated time ends before")
+    if not simulation.state.now <= MAX_MOMENT:
+        ends = simulation.state.arrays["end"]
+        raise time_is_over(float(ends[ends > MAX_MOMENT].min(initial=simulation.state.now)))
     state, of, nodes = simulation.state, simulation.state.arrays, simulation.nodes
     return Schedule(
         start=of["start"],

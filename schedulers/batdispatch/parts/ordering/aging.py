@@ -6,8 +6,8 @@ from typing import Annotated
 import msgspec
 
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.line.ledger import TICK
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.ticks import TICK
 from batdispatch.parts.ordering.base import Ordering
 
 

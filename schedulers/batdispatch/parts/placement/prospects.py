@@ -9,8 +9,9 @@ from typing import Literal
 from batdispatch.core.capacity.space import CACHE_SIZE
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
-from batdispatch.core.line.ledger import SOONEST, Ledger
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.scene import Scene
+from batdispatch.core.line.ticks import tick_after
 from batdispatch.parts.placement.base import Placement
 
 #: Whether there is a place for a job on the idle machine: one was found, there is proven to be none, or neither.
@@ -35,8 +36,8 @@ class Prospects:
         #: Whether every job that fits the machine finds a place, and none is refused now that is taken later.
         self._sure = placement.complete and type(placement).patience is Placement.patience
         self._chances: dict[Request, Chance] = {}
-        #: (moment in s, position in the order of arrival, job).
-        self._moments: list[tuple[float, int, Job]] = []
+        #: (tick of the clock in s, position in the order of arrival, moment in s, job).
+        self._moments: list[tuple[float, int, float, Job]] = []
         self._called = math.inf
 
     def why_never(self, ledger: Ledger, job: Job) -> str:
@@ -75,23 +76,25 @@ class Prospects:
 
     def came(self, ledger: Ledger, job: Job) -> None:
         """Note a job that waits from now on."""
-        moment = self._placement.patience(job, ledger.now)
-        if moment < math.inf:
-            heappush(self._moments, (moment, ledger.rank(job), job))
+        if self._wait(job, ledger.rank(job), ledger.now):
             self.hear(ledger)
+
+    def _wait(self, job: Job, rank: int, after: float) -> bool:
+        """Note the next moment of a job after some time, in s; return whether there is one."""
+        moment = self._placement.patience(job, after)
+        if moment < math.inf:
+            heappush(self._moments, (tick_after(moment), rank, moment, job))
+        return moment < math.inf
 
     def hear(self, ledger: Ledger) -> None:
         """See whose moment has come, and ask for a call at the next one."""
         now, moments = ledger.now, self._moments
         if self._called <= now:
             self._called = math.inf
-        while moments and (moments[0][0] <= now or moments[0][2].id not in ledger.queue):
-            _, rank, job = heappop(moments)
+        while moments and (moments[0][0] <= now or moments[0][3].id not in ledger.queue):
+            _, rank, moment, job = heappop(moments)
             if job.id in ledger.queue:
                 self.turns += 1
-                again = self._placement.patience(job, now)
-                if again < math.inf:
-                    heappush(moments, (again, rank, job))
+                self._wait(job, rank, max(moment, now))
         if moments and moments[0][0] < self._called:
-            self._called = moments[0][0]
-            ledger.wake_at(max(self._called, now + SOONEST))
+            self._called = ledger.wake_at(moments[0][0])
