@@ -208,6 +208,7 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
         SimulationError: a run failed.
     """
     from batdispatch.cli.metrics_table import metrics_table
+    from batdispatch.results.energy_words import idle_energy
     from batdispatch.results.metrics.compute import STARVATION
     from batdispatch.results.rejections import in_words, rejections_of
     from batdispatch.results.runs import display_name, read_result
@@ -217,10 +218,13 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
     if as_json:
         click.echo(json_text(comparison.figures))
     else:
-        names = {label: display_name(read_result(run.folder)) or label for label, run in comparison.items()}
+        read = {label: read_result(run.folder) for label, run in comparison.items()}
+        names = {label: display_name(result) or label for label, result in read.items()}
         show(metrics_table({names[label]: figures for label, figures in comparison.figures.items()}))
         if len(results) > 1 and not any(STARVATION.name in figures for figures in comparison.figures.values()):
             show(NO_EASY)
+        if told := idle_energy(read.values()):
+            show(told)
         for line in in_words({label: rejections_of(result) for label, result in results.items()}):
             show(line)
         click.echo(str(path))

@@ -55,11 +55,15 @@ class Bar:
 
 
 class Figure(NamedTuple):
-    """A metric's values, one for each run, and what stands above them; empty: the metric's label."""
+    """A metric's values, one for each run, and what stands above them; empty: the metric's label.
+
+    `among` are further values of it on the page, such as the least and the most of replicates: all share a unit.
+    """
 
     metric: str
     values: Sequence[Value]
     heading: str = ""
+    among: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def opening(runs: Sequence[Run]) -> Opening | None:
     other_hosts = len({run.hosts for run in simulations(runs)}) > 1
     names = (*FIGURES, *(["utilisation"] if other_hosts else []), ENERGY)
     figures = [Figure(name, [run.metrics.get(name) for run in runs]) for name in names]
-    return opening_of(_text(simulations(runs), other_hosts), [run.label for run in runs], figures)
+    return opening_of(_text(simulations(runs), runs, other_hosts), [run.label for run in runs], figures)
 
 
 def opening_of(text: str, labels: Sequence[str], figures: Sequence[Figure]) -> Opening:
@@ -103,7 +107,7 @@ def opening_of(text: str, labels: Sequence[str], figures: Sequence[Figure]) -> O
         figures: left out where a value is missing.
     """
     whole = [
-        (one.heading or metric.label, metric_row(metric, one.values))
+        (one.heading or metric.label, metric_row(metric, one.values, one.among))
         for one in figures
         if (metric := describe(one.metric)) is not None and all(map(_is_known, one.values))
     ]
@@ -133,14 +137,14 @@ def _with_unit(row: Row, text: str) -> str:
     return f"{text}\N{NO-BREAK SPACE}{row.unit}" if row.unit else text
 
 
-def _text(runs: Sequence[Run], other_hosts: bool) -> str:
+def _text(runs: Sequence[Run], every: Sequence[Run], other_hosts: bool) -> str:
     if len(runs) == 1:
         return _alone(runs[0])
     if not same_jobs(runs):
         return "These runs served different jobs, so their figures do not say which dispatcher is better."
     if all(_mean(run) < 0.5 for run in runs):
         return "No job waits in any of these runs: the machine is large enough for all of them."
-    return f"{_capacity(runs) if other_hosts else _winner(runs)} {_ELSEWHERE}"
+    return f"{_capacity(runs) if other_hosts else _winner(runs, every)} {_ELSEWHERE}"
 
 
 def _alone(run: Run) -> str:
@@ -155,16 +159,17 @@ def _mean(run: Run) -> float:
     return float(run.metrics["mean_waiting_time"] or 0.0)
 
 
-def _winner(runs: Sequence[Run]) -> str:
+def _winner(runs: Sequence[Run], every: Sequence[Run]) -> str:
     """Say under which run jobs wait least, compared with the usual one, for how many jobs that is so, and its price.
 
-    The usual one is easy, or the first other run if easy is not there or is the best itself.
+    The usual one is easy, or the first other run if easy is not there or is the best itself. Figures have the units in
+    which `every` run of the page has them.
     """
     best = min(runs, key=_mean)
     easy = easy_among(runs)
     rest = [run for run in runs if run is not best]
     against = easy if easy is not None and easy is not best else rest[0]
-    mine, theirs = _texts(runs, FIGURES[0], (best, against))
+    mine, theirs = _texts(every, FIGURES[0], (best, against))
     if mine == theirs:
         return f"Jobs wait alike under {best.label} and {against.label}: {mine} in the mean."
     share = number(100 * (1 - _mean(best) / _mean(against)))
@@ -174,7 +179,7 @@ def _winner(runs: Sequence[Run]) -> str:
     )
     alone = "" if has_simple(run.label for run in runs) else f" {_ALONE}"
     text += _refusals(best, against)
-    longest = [f"{text} {_price(runs, best, against, most)}{last}" for last in (alone, "") for most in (3, 2, 1)]
+    longest = [f"{text} {_price(every, best, against, most)}{last}" for last in (alone, "") for most in (3, 2, 1)]
     return next((one for one in longest if len(f"{one} {_ELSEWHERE}".split()) <= _MOST_WORDS), longest[-1])
 
 

@@ -72,6 +72,8 @@ class WorkloadFacts(msgspec.Struct, kw_only=True):
     path: str = ""
     sha256: str = ""
     jobs: int | None = None
+    #: How many of the jobs are delays, which state no work; None: no energy was counted.
+    delays: int | None = None
     #: None: all jobs count.
     counted: CountedJobs | None = None
     #: None: nobody knows when the jobs came.

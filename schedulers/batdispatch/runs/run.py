@@ -307,6 +307,8 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         windows=workload.windows,
     )
     result["metrics"] = figures.metrics
+    if figures.metrics.get("energy") is not None:
+        result["workload"]["delays"] = workload.delays()
     if workload.dates is not None:
         result["workload"]["dates"] = msgspec.to_builtins(workload.dates)
     # Beside the windows, so that "metrics" are those of jobs.csv whatever counts.

@@ -111,6 +111,8 @@ def naive(lines: list[str], options: LogOptions, selection: Selection) -> tuple[
     for job in jobs:
         fields = {"id": job["id"], "subtime": whole(round(job["submit"] - origin, 6)), "res": job["res"]}
         walltime = job["limit"] if job["limit"] > 0 else math.inf
+        if walltime == job["run"]:
+            account.change("ran exactly as long as their walltime: they count as killed at it", job["id"])
         if walltime < job["run"] and options.overrun == "extend":
             account.change("ran longer than their walltime: walltime raised to 1 s above the run time", job["id"])
             walltime = math.floor(job["run"]) + 1

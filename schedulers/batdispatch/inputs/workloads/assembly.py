@@ -245,6 +245,8 @@ def _link(jobs: LogColumns, options: LogOptions, sieve: Sieve) -> None:
 
 
 def _repair_walltimes(jobs: LogColumns, options: LogOptions, sieve: Sieve, overruns: Overruns) -> None:
+    # Batsim kills a job that ends in the moment of its walltime, so the two notes add up to the jobs that are killed.
+    sieve.change("ran exactly as long as their walltime: they count as killed at it", jobs.walltime == jobs.runtime)
     over = jobs.walltime < jobs.runtime
     if options.overrun == "extend":
         sieve.change("ran longer than their walltime: walltime raised to 1 s above the run time", over)

@@ -68,6 +68,13 @@ class WorkloadFile:
         workload = self._workload
         return msgspec.structs.replace(workload, jobs=list(workload.jobs), profiles=dict(workload.profiles))
 
+    def delays(self) -> int:
+        """Return how many jobs are delays, which state how long they run and no work."""
+        if isinstance(self._columns, JobColumns):
+            return len(self._columns)
+        workload = self.workload()
+        return sum(workload.profiles[job.profile]["type"] == "delay" for job in workload.jobs)
+
     def columns(self, fields: Collection[str] = ()) -> JobColumns | NotPlain:
         """Return the jobs as columns, or why they cannot be.
 

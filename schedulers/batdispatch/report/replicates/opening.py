@@ -36,7 +36,8 @@ def _figure(found: Answer, heading: str = "") -> Figure:
     """Return each dispatcher's figure over the replicates, as the sentences compare it; NaN if it has none."""
     known = [row[~np.isnan(row)] for row in found.table.values.T]
     of_log = np.max if found.aim.extreme and found.table.kind == "window" else np.mean
-    return Figure(found.aim.metric, [float(of_log(row)) if len(row) else np.nan for row in known], heading)
+    among = np.concatenate(known).tolist()
+    return Figure(found.aim.metric, [float(of_log(row)) if len(row) else np.nan for row in known], heading, among)
 
 
 def _of_one(section: Section, found: Answer) -> str:

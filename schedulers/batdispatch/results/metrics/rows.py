@@ -35,12 +35,19 @@ class Row:
     cells: Sequence[Cell]
 
 
-def metric_row(metric: Description, values: Sequence[Value]) -> Row:
-    """Put a metric's values into one unit and mark the best, unless all are equally good."""
+def metric_row(metric: Description, values: Sequence[Value], among: Sequence[float] = ()) -> Row:
+    """Put a metric's values into one unit and mark the best, unless all are equally good.
+
+    Args:
+        metric: what they are.
+        values: of the runs.
+        among: further values of the metric on the same page, which share the unit.
+    """
     known = [float(value) for value in values if value is not None]
     scale: float | None
     if metric.unit == "s":
-        shown, unit = durations([None if value is None else float(value) for value in values])
+        shown, unit = durations([*(None if value is None else float(value) for value in values), *among])
+        shown = shown[: len(values)]
         scale = seconds_in(unit) if unit else None
     else:
         scale, unit = (0.01, "%") if metric.name.startswith("utilisation") else (1.0, metric.unit)
