@@ -140,14 +140,19 @@ def test_a_dispatcher_that_fails_is_named_and_the_others_are_compared(folder: Pa
             "option --weeks: is for --replicate-by sessions, and this is windows",
         ),
         (
-            ["--dispatchers", "easy", "--replicates", "7", "--replicate-by", "slices", "--slice-jobs", "20"],
+            ["--dispatchers", "easy,fcfs", "--replicates", "7", "--replicate-by", "slices", "--slice-jobs", "20"],
             "has 120 jobs, too few for 7 slices of 20",
         ),
         (
             ["--dispatchers", "easy,fcfs", "--replicates", "6", "--baseline", "esay"],
             "option --baseline: 'esay' is none of the dispatchers: did you mean 'easy'?",
         ),
-        (["--dispatchers", "easy", "--replicates", "6", "--replicate-by", "sessions"], "names no user of any job"),
+        (["--dispatchers", "easy,fcfs", "--replicates", "6", "--replicate-by", "sessions"], "names no user of any job"),
+        (["--dispatchers", "easy", "--replicates", "6"], "only easy takes part, so it is compared with none"),
+        (
+            ["--dispatchers", "easy,fcfs", "--replicates", "60"],
+            "option --replicates: 60 windows of 120 jobs have 1 each, and fewer than 10 say nothing of waits; state 6",
+        ),
         (["--dispatchers", "esay", "--replicates", "6"], "no dispatcher is called 'esay'"),
     ],
 )

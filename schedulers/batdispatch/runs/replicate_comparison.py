@@ -29,6 +29,7 @@ from batdispatch.report.replicates.page import LinkedPage, render
 from batdispatch.report.replicates.table import DISPATCHER
 from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE, RESULT
 from batdispatch.results.runs import find_runs
+from batdispatch.results.statistics.significance import LEAST
 from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
 from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.families import FAMILIES, Member, members
@@ -38,6 +39,8 @@ from batdispatch.runs.replicate_cost import KeptCount, tell_cost
 from batdispatch.runs.replicates import BLOCKS, RUNS, WHOLE, Replicates, read_runs, table_of
 from batdispatch.runs.spec import RunSpec
 
+#: Fewest jobs of a window: of fewer, each job's wait is a tenth of the window's mean or more.
+LEAST_JOBS = 10
 #: Name of the folder of the page, and the most replicates whose runs have pages of their own.
 REPORT, MOST_PAGES = "report", 100
 
@@ -109,10 +112,15 @@ def compare_on_replicates(
         party = _party(dispatchers, baseline, workload, read_platform(inputs.platform, master=base.master_host).machine)
         (out / INPUT).mkdir(parents=True, exist_ok=True)
         replicates = Replicates.of(options, workload)
+        _refuse_what_says_nothing(party, replicates, len(workload.jobs))
         files = replicates.files(out / INPUT, inputs.workload)
         replicates.write(workload, files, notes.append)
         for note in () if replicates.plan is None else replicates.plan.notes:
             listener.warn(note)
+    if len(replicates.names) < LEAST:
+        listener.warn(
+            f"fewer than {LEAST} replicates have no intervals: the page counts in how many each one is better"
+        )
     entrants = with_common(party.entrants, common)
     places = replicates.places
     # Windows of one simulation share their runs.
@@ -162,6 +170,27 @@ def compare_on_replicates(
         first = next(iter(failures.values()))
         raise SimulationError(f"no run finished, so there is nothing to compare; the first: {first}")
     return ReplicateResults(folders, failures, path, *told[0])
+
+
+def _refuse_what_says_nothing(party: _Party, replicates: Replicates, jobs: int) -> None:
+    """Refuse, before anything runs, a comparison that could not say anything.
+
+    Raises:
+        InputError: only one dispatcher takes part, or windows have fewer than `LEAST_JOBS` jobs.
+    """
+    if len(party.entrants) < 2:
+        only = party.entrants[0].text if party.entrants else "nothing"
+        raise InputError(
+            f"only {only} takes part, so it is compared with none; name another one", source="option --dispatchers"
+        )
+    plan = replicates.plan
+    if plan is not None and plan.windows > 1 and plan.jobs < LEAST_JOBS:
+        most = max(jobs // (2 * LEAST_JOBS), 1)
+        raise InputError(
+            f"{plan.windows} windows of {jobs:,} jobs have {plan.jobs} each, and fewer than {LEAST_JOBS} say nothing "
+            f"of waits; state {most} or fewer",
+            source="option --replicates",
+        )
 
 
 def _spec(base: RunSpec, platform: Path, workload: Path, seed: int, entrant: Entrant) -> RunSpec:

@@ -135,10 +135,10 @@ def test_fewer_windows_than_were_asked_for_are_clean(
     way: list[str], compared: Path, tmp_path: Path, check: Check
 ) -> None:
     inputs = [str(compared.parent / "w.json"), "--platform", str(compared.parent / "p.xml"), "--jobs", "1"]
-    wanted = ["--dispatchers", "filler", "--replicates", "4", "--window", "56", *way]
+    wanted = ["--dispatchers", "filler,fcfs", "--replicates", "4", "--window", "56", *way]
     done = CliRunner().invoke(cli, ["compare", *inputs, *wanted, "--out", str(tmp_path / "few")])
     assert done.exit_code == 0, done.output
-    assert len((tmp_path / "few/replicates.csv").read_text().splitlines()) < 1 + 4
+    assert len((tmp_path / "few/replicates.csv").read_text().splitlines()) < 1 + 4 * 2
     found = check(tmp_path / "few")
     assert found.status == 0, found.text
 

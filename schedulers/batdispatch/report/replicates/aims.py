@@ -69,8 +69,10 @@ class Aim:
 
     def effect(self, found: Estimate) -> str:
         """Return an effect with its interval as a cell of a table."""
-        ends = " to ".join(self.ends(found))
-        return self.text(found.value) + (f" ({ends})" if ends else "")
+        if self.way == "ratio":
+            ends = "-".join(self.ends(found))
+            return self.text(found.value) + (f" ({ends})" if ends else "")
+        return found.transform(lambda value: self.unit[1] * value).text(self.digits)
 
     def ends(self, found: Estimate) -> list[str]:
         """Return the ends of an effect's interval as people read them; none: there is no interval.
