@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from batdispatch.results.metrics.compute import METRICS, PRICE_AND_CAP, Value, c
 from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.power import RunPower
 from batdispatch.results.run_files import RESULT, check_files, find
+from batdispatch.results.run_names import NamedRun, misnamed_folders
 from batdispatch.results.schedule import read_schedule
 from batdispatch.results.units import read_units
 from batdispatch.results.usage import asking_jobs, held_by_row, licences_of, slots_in_blocks
@@ -336,6 +337,8 @@ def display_name(result: Result) -> str:
 def read_runs(folders: Sequence[Path]) -> list[Run]:
     """Read several run folders; labels are made different with as much of the path as that takes.
 
+    A folder whose name is that of another run (see `run_names`) does not name its run: the label says what ran.
+
     Raises:
         InputError: there is none, or one cannot be read.
     """
@@ -348,7 +351,9 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
         if len(set(labels)) == len(labels):
             break
         labels = ["/".join(part[-depth:]) for part in parts]
-    return [read_run(folder, label=label) for folder, label in zip(folders, labels, strict=True)]
+    runs = [read_run(folder, label=label) for folder, label in zip(folders, labels, strict=True)]
+    belied = misnamed_folders([NamedRun(run.folder, run.result.label, run.result.settings) for run in runs])
+    return [replace(run, label=f"{run.result.label} (in {run.label})") if run.folder in belied else run for run in runs]
 
 
 @dataclass(frozen=True)

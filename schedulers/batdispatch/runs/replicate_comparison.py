@@ -24,7 +24,7 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.report.page import write_page, write_report
 from batdispatch.report.replicates.answers import Section, sections
-from batdispatch.report.replicates.facts import Facts, read_facts, write_facts
+from batdispatch.report.replicates.facts import Facts, read_facts, title_of, write_facts
 from batdispatch.report.replicates.page import LinkedPage, render
 from batdispatch.report.replicates.table import DISPATCHER
 from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE, RESULT
@@ -144,7 +144,7 @@ def compare_on_replicates(
         ]
         write_whole(out / REPLICATES_TABLE, table_of(workload.name, replicates.names, rows))
         facts = Facts(
-            title=f"Which dispatcher for {workload.name}?",
+            title=title_of(workload.name),
             blocks=BLOCKS[replicates.by],
             how=" ".join(notes),
             independent=None if replicates.plan is None else replicates.plan.independent,

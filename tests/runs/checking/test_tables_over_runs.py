@@ -20,10 +20,10 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms.generate import flat
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.writer import write_workload
+from batdispatch.results.run_names import belied_name
 from batdispatch.runs.campaign.campaign import link
 from batdispatch.runs.campaign.table import read_all_rows
 from batdispatch.runs.checks.folders import collections_in
-from batdispatch.runs.checks.names import belied_name
 from batdispatch.runs.leaderboard.cells import as_csv, read_cells
 from batdispatch.runs.leaderboard.page import page
 from campaigns import SMALL, make, planned

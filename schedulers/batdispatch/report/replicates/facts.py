@@ -39,6 +39,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     rerun: Sequence[str] = ()
 
 
+def title_of(workload: str) -> str:
+    """Return the title of a page about the dispatchers for a workload."""
+    return f"Which dispatcher for {workload}?"
+
+
 def write_facts(facts: Facts, folder: Path) -> None:
     """Write facts into the folder of a comparison."""
     write_whole(folder / FILE, msgspec.json.format(msgspec.json.encode(facts), indent=2) + b"\n")

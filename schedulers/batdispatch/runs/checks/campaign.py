@@ -11,12 +11,12 @@ from batdispatch.audit.findings import Violation, part
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_record
 from batdispatch.results.run_files import RESULT
+from batdispatch.results.run_names import belied_name
 from batdispatch.results.runs import read_result
 from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.campaign.leftovers import NEEDS, Needs
 from batdispatch.runs.campaign.plan import Places
 from batdispatch.runs.campaign.table import NAMES, CellResult, Row, outcome, place_in_run, read_all_rows
-from batdispatch.runs.checks.names import belied_name
 
 KIND = "table"
 #: What a file states about a row, before the dot of a column.

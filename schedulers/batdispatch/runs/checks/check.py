@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from batdispatch.audit.findings import Findings
+from batdispatch.audit.findings import Findings, Violation
 from batdispatch.audit.run import Auditor
 from batdispatch.results.origins import Origins, find_origins
+from batdispatch.results.run_names import NamedRun, misnamed_folders
 from batdispatch.results.runs import read_result
 from batdispatch.runs.checks.again import Budget, Rerun, make_again
 from batdispatch.runs.checks.folders import Collection, collections_in
@@ -68,6 +69,8 @@ def check(
     collections = collections_in(paths)
     every = list(dict.fromkeys(run for collection in collections for run in collection.runs))
     chosen = every if how.sample is None else _drawn(every, how.sample, how.seed or 0)
+    results = [(folder, read_result(folder)) for folder in every]
+    belied = misnamed_folders([NamedRun(folder, one.label, one.settings) for folder, one in results])
     runs, reruns = [], []
     #: The last one, which remembers what it has read: runs beside each other have the same inputs.
     auditors: dict[Origins, Auditor] = {}
@@ -77,6 +80,8 @@ def check(
         findings = auditors[origins].run(folder)
         for violation in contradictions(read_said(folder)):
             findings.add(violation)
+        if folder in belied:
+            findings.add(Violation("name", belied[folder]))
         runs.append(CheckResult(folder, findings))
         reruns.append(Rerun(folder, origins, how))
         progress("audit", number, len(chosen))

@@ -9,11 +9,11 @@ from pathlib import Path
 from batdispatch.audit.findings import Violation, part
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import parse_named
-from batdispatch.report.replicates.facts import Facts, read_facts
+from batdispatch.report.replicates.facts import Facts, read_facts, title_of
 from batdispatch.report.replicates.table import DISPATCHER, REPLICATE, WORKLOAD
 from batdispatch.results.run_files import REPLICATES_TABLE
+from batdispatch.results.run_names import belied_name
 from batdispatch.results.runs import jobs_file, read_result
-from batdispatch.runs.checks.names import belied_name
 from batdispatch.runs.replicates import RUNS, WHOLE, read_runs, table_of
 
 KIND = "table"
@@ -43,6 +43,7 @@ def check_replicates(folder: Path) -> Iterator[Violation]:
     yield from _windows(names, dispatchers[0][1][0]) if is_whole and dispatchers else ()
     yield from _inputs(names[: len(places)], [runs[: len(places)] for _, runs in dispatchers])
     workload = next(iter(table[WORKLOAD]), "")
+    yield from _headings(folder, facts, str(workload), [str(name) for name in dict.fromkeys(table[DISPATCHER])])
     noted = (folder / REPLICATES_TABLE).read_bytes()
     told, expected = (_lines(text) for text in (noted, table_of(workload, names, dispatchers)))
     for number, (one, other) in enumerate(zip(told, expected, strict=False), start=1):
@@ -50,6 +51,21 @@ def check_replicates(folder: Path) -> Iterator[Violation]:
             yield Violation(KIND, f"line {number} is {one[:200]!r}, its run gives {other[:200]!r}")
     if len(told) != len(expected):
         yield Violation(KIND, f"{len(told)} lines, the runs give {len(expected)}")
+
+
+def _headings(folder: Path, facts: Facts, workload: str, dispatchers: list[str]) -> Iterator[Violation]:
+    """Yield what the page would print of the comparison that its runs and its table do not bear out."""
+    if facts.title != title_of(workload):
+        yield Violation(KIND, f"the title is {facts.title!r}, and the table is of {workload}")
+    words = [Path(word).name for text in facts.rerun for word in text.split()]
+    if words and not any(word.strip("'\"").startswith(workload) for word in words):
+        yield Violation(KIND, f"the table is of {workload}, and the command that made it names no such workload")
+    for name, _ in facts.failures:
+        if jobs_file(folder / RUNS / name):
+            yield Violation(KIND, f"{name} is said to have failed, and its run is there")
+    for name, _ in facts.refused:
+        if name in dispatchers:
+            yield Violation(KIND, f"{name} is said to take no part, and the table has it")
 
 
 def _lines(content: bytes) -> list[str]:
