@@ -93,6 +93,32 @@ def test_a_name_that_is_not_of_what_ran_is_found(
     assert words in told
 
 
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"energy": "batsim"}, "result.engine.energy is 'batsim', made_from and metrics say 'exact'"),
+        ({"energy": None}, "result.engine.energy is None, made_from and metrics say 'exact'"),
+        ({"version": "9.9"}, "result.engine.version is '9.9', made_from says"),
+        ({"compiled": "easy", "not_compiled": "no compiler"}, "result.engine says that a kernel made the run, and why"),
+        ({}, ""),
+    ],
+)
+def test_what_is_said_of_the_engine_follows_from_the_settings(
+    said: dict[str, str | None], words: str, tmp_path: Path
+) -> None:
+    machine, out = str(tmp_path / "p.xml"), tmp_path / "run"
+    make = ["platform", "generate", "flat", "--hosts", "64", "--power", "batsim-cluster", "-o", machine]
+    assert CliRunner().invoke(cli, make).exit_code == 0
+    run = ["run", "--platform", machine, "--workload", str(EXAMPLES / "demo64.json"), "--dispatcher", "easy"]
+    assert CliRunner().invoke(cli, [*run, "--energy", "exact", "--no-record", "--out", str(out)]).exit_code == 0
+    result = json.loads((out / "result.json").read_text())
+    result["engine"] |= said
+    (out / "result.json").write_text(json.dumps(result))
+    status, told = checked(out)
+    assert (status == 1) == bool(words), told
+    assert words in told
+
+
 @pytest.mark.parametrize("name", ["my-easy", "easy-2", "easy old", "baseline", "2026-11-28", "the one I like"])
 def test_a_folder_of_ones_own_name_is_free(made: dict[str, Path], name: str, tmp_path: Path) -> None:
     shutil.copytree(made["runs"], tmp_path / "copy")

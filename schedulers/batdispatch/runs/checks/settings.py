@@ -55,10 +55,30 @@ def contradictions(result: Mapping[str, Any]) -> Iterator[Violation]:
         noted = (part(result, place) if place else result).get(last)
         if noted != expected and not (name == "command" and _words(noted) == _words(expected)):
             yield Violation(KIND, f"result.{name} is {noted!r}, made_from says {expected!r}")
+    yield from _engine(spec, result)
     for name, text in spec.options.items():
         noted = part(result, "options").get(name)
         if isinstance(noted, str) and noted != text:
             yield Violation(KIND, f"result.options.{name} is {noted!r}, made_from says {text!r}")
+
+
+def _engine(spec: RunSpec, result: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is said of the embedded engine that the settings and the figures do not bear out.
+
+    Rules of the audit go by how energy was counted, so that a false word there would switch them off.
+    """
+    engine = part(result, "engine")
+    if spec.engine != "embedded":
+        return
+    counted = part(result, "metrics").get("energy") is not None
+    energy = spec.energy if spec.energy != "auto" else "batsim" if counted else None
+    if engine.get("energy") != energy:
+        yield Violation(KIND, f"result.engine.energy is {engine.get('energy')!r}, made_from and metrics say {energy!r}")
+    version = part(result, "made_from").get("batdispatch")
+    if engine.get("version") != version:
+        yield Violation(KIND, f"result.engine.version is {engine.get('version')!r}, made_from says {version!r}")
+    if engine.get("compiled") and engine.get("not_compiled"):
+        yield Violation(KIND, "result.engine says that a kernel made the run, and why none did")
 
 
 def _words(command: Any) -> list[str]:
