@@ -357,7 +357,7 @@ def test_no_batsim(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         # However long the backtrace, the reason is shown.
         ("crash", 1, "[root/CRITICAL] Assertion happy failed: the machine is upset\n  ...\n"),
         ("kill", 1, "Batsim ended by SIGKILL before the end of the simulation"),
-        ("hang", 1, "Batsim is connected but has said nothing for 2 s"),
+        ("hang", 1, "Batsim is connected but has said nothing for 6 s"),
         ("silent", 1, "wrote no jobs.csv"),
         ("late", 1, "Batsim ended with status 4 after the simulation"),
         ("mute", 2, "--version: found '', expected the version of a Batsim"),
@@ -367,7 +367,7 @@ def test_a_batsim_that_fails_is_reported_and_gone(
     engine: str, how: str, status: int, expected: str, batsim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_BATSIM", how)
-    limit = ["--timeout", "2"] if how == "hang" else []
+    limit = ["--timeout", "6"] if how == "hang" else []
     ran = run(*inputs(), "--engine", engine, *limit, "--out", tmp_path / "run")
     assert (ran.status, expected in ran.output) == (status, True), ran.output
     assert "Traceback" not in ran.output
