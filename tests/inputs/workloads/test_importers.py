@@ -85,7 +85,7 @@ ONE_SECOND = "ran for 0 s: taken as 1 s, since a delay must be above 0"
         ),
         ({"procs": -1, "req": -1}, None, "ran on an unknown number of processors: taken as 1", (1, 90.0, "d60")),
         ({"run": 91}, None, "ran longer than their walltime: they will be killed at it", (4, 90.0, "d91")),
-        ({"run": 90}, None, None, (4, 90.0, "d90")),
+        ({"run": 90}, None, "ran exactly as long as their walltime: they count as killed at it", (4, 90.0, "d90")),
         ({"run": 60.5}, None, None, (4, 90.0, "d60.5")),
         (
             {"req": 41, "procs": 41},
@@ -246,7 +246,7 @@ def test_kit_of_unknown_processors_and_times(tmp_path: Path) -> None:
     )
     workload, report, _ = read_log(path)
     assert [(job.id, job.units) for job in workload.jobs] == [("1", 100), ("2", 3), ("3", 2)]
-    assert counts(report.changed) == {}
+    assert counts(report.changed) == {"ran exactly as long as their walltime: they count as killed at it": 2}
     assert counts(report.dropped) == {"without a run time": 1, "without a submission time": 1}
     allocated, *_ = read_log(path, options=LogOptions(size="allocated"))
     assert [job.units for job in allocated.jobs] == [100, 4, 2]

@@ -50,7 +50,10 @@ def _of_one(section: Section, found: Answer) -> str:
         text += f": {times} ({interval(found.aim, pair.effect)})"
     text += f". It cannot be told apart from {_named(found.rivals)}." if found.rivals else "."
     worst = [(one.aim, pair.effect) for one, pair in worse(found.chosen, section.answers) if pair.effect is not None]
-    prices = [f"{aim.words} {amount(aim, effect)}" for aim, effect in worst[:_MOST_NAMED]]
+    prices = [
+        amount(aim, effect) if aim.words == aim.unit[0] else f"{aim.words} {amount(aim, effect)}"
+        for aim, effect in worst[:_MOST_NAMED]
+    ]
     return f"{text} The price, against {found.baseline}: {name_list(prices)}." if prices else text
 
 
