@@ -81,11 +81,11 @@ def seconds_to_read(path: Path) -> float:
     return float(done.stdout)
 
 
-def built(folder: Path) -> Path | None:
-    """Build the program in C++, where there is a compiler."""
+def built(folder: Path, name: str = "easy_counts") -> Path | None:
+    """Build a program in C++ of this folder, where there is a compiler."""
     if shutil.which("g++") is None:
         return None
-    source, program = Path(__file__).with_name("easy_counts.cpp"), folder / "easy_counts"
+    source, program = Path(__file__).with_name(f"{name}.cpp"), folder / name
     subprocess.run(["g++", "-O2", "-std=c++17", "-o", str(program), str(source)], check=True)
     return program
 

@@ -10,7 +10,7 @@ their turn, so that a busy hour slows them all. What is not there is called abse
 
 - ours, Python: the same command with ``--compiled never``;
 - before: the same command by the package of another checkout, with ``--before``;
-- C++: `easy_counts.cpp`, built with ``g++ -O2`` where there is one; and minimal Python: `yardstick.py`. Both read
+- C++: `easy_fastest.cpp`, built with ``g++ -O2`` where there is one; and minimal Python: `yardstick.py`. Both read
   numbers of a binary file, count hosts, and write no rows: they do less;
 - HPCOpt: ``sim-runner`` of ErenAri/HCP-workload-optimizer, in Rust (``cargo build --release`` in its ``rust/``), found
   by ``--hpcopt`` or on the path. It reads JSON, counts processors, takes real run times for limits, and writes means.
@@ -115,7 +115,7 @@ def peers(site: Site, cpp: Path | None, hpcopt: str | None) -> dict[str, Program
     minimal = [sys.executable, "-c", MINIMAL, here, str(site.numbers), str(site.hosts)]
     found: dict[str, Program | None] = {"minimal Python": lambda: process(minimal), "C++": None, "HPCOpt": None}
     if cpp is not None:
-        words = ["sh", "-c", f"exec {cpp} easy {site.hosts} < {quote(str(site.numbers))} > /dev/null"]
+        words = ["sh", "-c", f"exec {cpp} {site.hosts} < {quote(str(site.numbers))} > /dev/null"]
         found["C++"] = lambda: process(words)
     if hpcopt is not None:
         found["HPCOpt"] = lambda: process([hpcopt, *_in_hpcopt(site)])
@@ -143,7 +143,7 @@ def _in_hpcopt(site: Site) -> list[str]:
 def cases(options: argparse.Namespace, folder: Path) -> Iterator[Case]:
     """Yield all cases whose name is asked for; what they read is written before."""
     words = options.only or [""]
-    cpp = built(folder)
+    cpp = built(folder, "easy_fastest")
     hpcopt = options.hpcopt or shutil.which("sim-runner")
 
     def makers() -> Iterator[tuple[str, Callable[[Site], dict[str, Program | None]], str]]:

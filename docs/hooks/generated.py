@@ -25,7 +25,7 @@ from batdispatch.results.metrics.compute import METRICS
 from batdispatch.runs.campaign.file import RUN_SETTINGS
 from batdispatch.testing import CASES
 
-_MARK = re.compile(r"<!-- generated: (?P<name>[a-z]+) ?(?P<argument>[a-z0-9-]*) -->")
+_MARK = re.compile(r"<!-- generated: (?P<name>[a-z]+) ?(?P<argument>[a-z0-9_-]*) -->")
 _EXPE = Path(__file__).parents[2] / "expe"
 #: Columns of a help text: what a page holds beside the navigation without scrolling sideways.
 _WIDTH = 84

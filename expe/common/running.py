@@ -30,6 +30,7 @@ from batdispatch.runs.campaign.file import read_campaign
 from batdispatch.runs.campaign.inputs import MissingLog
 from batdispatch.runs.campaign.table import TIMINGS, read_rows
 from expe.common.claims import claims_table, read_claims
+from expe.common.data import ClaimData
 
 EXPE = Path(__file__).parents[1]
 FILE, CLAIMS, PAGE = "campaign.yaml", "claims.yaml", "results.md"
@@ -97,7 +98,16 @@ class Experiment:
 
     def sections(self, rows: pd.DataFrame) -> dict[str, str]:
         """Return the measured sections of the page, of which all runs are there."""
-        return {"claims": claims_table(self.claims.claims, rows), **sections_of(self.show, rows)}
+        return {"claims": self.judge(rows), **sections_of(self.show, rows)}
+
+    def judge(self, rows: pd.DataFrame, *, why: bool = True) -> str:
+        """Return the table of claims, with a verdict on each whose data the rows have.
+
+        Raises:
+            InputError: a claim does not fit the rows.
+        """
+        data = ClaimData.read(self.folder / FILE, quick=self.quick, logs=self.logs)
+        return claims_table(self.claims.claims, rows, lacking=lambda claim: data.lacking(claim, rows), why=why)
 
     def draw(self, rows: pd.DataFrame, folder: Path) -> None:
         """Draw the pictures, of which all runs are there."""
@@ -125,7 +135,7 @@ class Experiment:
         self.draw(rows, folder)
         lines += [line for line, name in zip(pictures, self.show.PICTURES, strict=True) if (folder / name).is_file()]
         write_whole(folder / PAGE, ("\n\n".join(lines) + "\n").encode())
-        return claims_table(self.claims.claims, rows, why=False)
+        return self.judge(rows, why=False)
 
 
 def rows_of(show: ModuleType, out: Path, name: str) -> pd.DataFrame:

@@ -26,8 +26,6 @@ PAPER = {
 }
 #: Figures 4 and 5: number of jobs -> by how much workload time and waits fall.
 GAINS = {50: (0.4648, 0.6695), 100: (0.4904, 0.6933), 200: (0.4142, 0.6074), 400: (0.4197, 0.5640)}
-#: What is expected of ours: least falls of wait and of workload time, and how far a fixed wait may be from the paper's.
-LEAST_WAIT, LEAST_TIME, TOLERANCE = 0.55, 0.40, 0.15
 
 
 class Actions(NamedTuple):

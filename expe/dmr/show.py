@@ -26,7 +26,6 @@ from expe.dmr.tables import (
     Pairs,
     actions_table,
     curves_table,
-    expectations_table,
     fs_load_table,
     fs_near_table,
     history_of,
@@ -211,7 +210,6 @@ def _of(table: str, get: Callable[[pd.DataFrame], Any], make: Callable[..., Any]
 
 SECTIONS = {
     "table-4": _of("table 4", _whole, table_4),
-    "expected": _of("table 4", _whole, expectations_table),
     "pattern": _of("pattern", _patterns, pattern_table),
     "schedulers": _of("schedulers", _schedulers, schedulers_table),
     "curves": _of("curves", _curves, curves_table),

@@ -16,15 +16,12 @@ from expe.common.tables import interval, table
 from expe.dmr.paper import (
     FIXED_UTILISATION,
     GAINS,
-    LEAST_TIME,
-    LEAST_WAIT,
     NEAR,
     NO_FURTHER,
     PAPER,
     TABLE_1,
     TABLE_2,
     TIMEOUT,
-    TOLERANCE,
 )
 
 #: Metric of table 4 -> heading, digits behind the point, factor.
@@ -91,32 +88,6 @@ def table_4(found: Mapping[int, Pairs]) -> str:
             rows.append([str(size), kind, *cells])
     heads = [text for heading, _, _ in METRICS.values() for text in (f"{heading}: paper", "ours")]
     return table(["jobs", "", *heads], rows, 2)
-
-
-def expectations_table(found: Mapping[int, Pairs]) -> str:
-    """Return what the paper claims, whether it holds, and how far the fixed waits are from the paper's."""
-    rows = []
-    for size, runs in found.items():
-        fixed, malleable = ([pair[index] for pair in runs] for index in (0, 1))
-        waits, times = falls(runs, "wait"), falls(runs, "workload_time")
-        time_paper, wait_paper = GAINS[size]
-        longer = [-value for value in falls(runs, "execution")]
-        theirs = PAPER[size][1].execution / PAPER[size][0].execution - 1
-        away = float(np.mean(column(fixed, "wait"))) / PAPER[size][0].wait - 1
-        less = np.mean(column(malleable, "utilisation")) < np.mean(column(fixed, "utilisation"))
-        for claim, paper, ours, worst, holds in (
-            ("wait falls (%)", wait_paper, waits, min(waits), np.mean(waits) >= LEAST_WAIT),
-            ("workload time falls (%)", time_paper, times, min(times), np.mean(times) >= LEAST_TIME),
-            ("execution rises (%)", theirs, longer, min(longer), np.mean(longer) > 0),
-        ):
-            rows.append(
-                [str(size), claim, f"{100 * paper:.1f}", percent(ours), f"{100 * worst:.1f}", within(bool(holds))]
-            )
-        rows.append([str(size), "utilisation falls", "yes", "", "", within(bool(less))])
-        rows.append(
-            [str(size), "fixed wait from the paper's (%)", "", f"{100 * away:+.1f}", "", within(abs(away) <= TOLERANCE)]
-        )
-    return table(["jobs", "", "paper", "ours", "least of a seed", "as expected"], rows, 2)
 
 
 def schedulers_table(found: Mapping[tuple[str, int], Pairs]) -> str:

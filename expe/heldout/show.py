@@ -156,6 +156,7 @@ SECTIONS = {
     "frontier": (COMPARED, frontier_table),
     "seen": ("seen", ratios_table),
     "held-out": ("held out", ratios_table),
+    "shares": ("shares", ratios_table),
     "light-load": ("light load", ratios_table),
     "conservative": ("conservative", ratios_table),
     "predictions": ("predictions", ratios_table),

@@ -83,6 +83,7 @@ def others(out: Path, quick: bool) -> list[dict[str, Any]]:
         rows.append(
             {
                 "part": "plans",
+                "workload": "fewer batches" if quick else "batches",
                 "workload.jobs": jobs,
                 "workload.largest": largest,
                 "workload.seed": seed,
