@@ -400,15 +400,15 @@ class QueueWatcher(dispatchers.Dispatcher):
 
 def test_a_job_that_is_shown_late_stands_where_it_came() -> None:
     # Until 50, n0 and n1 are closed: `big` has nowhere to go and is not shown. `runs` holds n2 and n3 until 60, so that
-    # at 50 `other`, which came after `big` and for which nothing changes then, waits already.
+    # `also`, which came after `big`, waits too when hosts are opened to both at 50, and is looked at before `big` then:
+    # of equal moments the first id comes first.
     tasks = [
         Task("runs", 0.0, 2, 60.0, 60.0),
         Task("big", 1.0, 4, 10.0, 20.0),
-        Task("other", 2.0, 1, 10.0, 30.0, None, "", {"exclude_nodes": ["n0", "n1"]}),
+        Task("also", 2.0, 1, 10.0, 30.0),
     ]
     watcher = QueueWatcher()
     found = ran(simulate(machine(window(0.0, 50.0, "n[0-1]")), tasks, watcher))
-    assert [names for now, names in watcher.seen if now == 2.0] == [["other"]]
-    assert [names for now, names in watcher.seen if now == 50.0] == [["big", "other"]]
-    # In that order `big` is tried first at 60, and fits.
-    assert found == {"runs": (0.0, "2-3"), "big": (60.0, "0-3"), "other": (70.0, "2")}
+    assert [names for now, names in watcher.seen if now == 2.0] == [["also"]]
+    assert [names for now, names in watcher.seen if now == 50.0] == [["big", "also"]]
+    assert found == {"runs": (0.0, "2-3"), "big": (60.0, "0-3"), "also": (50.0, "0")}

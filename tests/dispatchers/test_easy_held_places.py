@@ -87,3 +87,16 @@ def test_the_head_stands_apart_from_those_that_still_run_at_the_shadow_time(apar
         *(("g", 0, 3, 200), ("g2", 0, 1, 200), ("g3", 0, 3, 10), ("head", 1, 4, 5), ("long", 2, 1, 100)),
     )
     assert found == {"g": 0, "g2": 0, "g3": 0, "head": 10, "long": 15}
+
+
+def test_a_second_that_goes_ahead_counts_with_the_first_one(apart: str) -> None:
+    # a holds 0-5 and c holds 9-14 of 17 hosts until 10; b leaves 7 at 1. The head wants 7, from 10 on. x goes ahead on
+    # 7: the head then has 9-15, but not 0-6, next to x. y would stand on 16 and leave the head only 0-6: it waits.
+    found = starts(
+        apart,
+        "count",
+        17,
+        *(("a", 0, 6, 10), ("b", 0, 1, 1), ("c", 0, 6, 10)),
+        *(("head", 1.5, 7, 20), ("x", 2, 1, 100), ("y", 3, 1, 100)),
+    )
+    assert found == {"a": 0, "b": 0, "c": 0, "head": 10, "x": 2, "y": 10}

@@ -440,3 +440,13 @@ def test_of_two_sequences_that_cost_the_same_atoptimal_takes_the_shorter_first_l
     # One job more of 2 units makes (2) the better one: 1/3 x 1 + 2/3 x 3 = 2.33; one more of 1 unit the other: 1.67.
     assert atoptimal_on_grid(Empirical([unit, 2 * unit, 2 * unit]), 0.0, 2) == pytest.approx((2 * unit,))
     assert atoptimal_on_grid(Empirical([unit, unit, 2 * unit]), 0.0, 2) == pytest.approx((unit, 2 * unit))
+
+
+@pytest.mark.parametrize("unit", [0.3, 1 / 3, 1.0])
+def test_rounding_breaks_no_tie_of_atoptimal(unit: float) -> None:
+    # Two of three jobs take 2 units, the third 4; small work fills a quarter. (2, 4) costs 2 / .75 for the two and
+    # (2 + 4) / .75 for the third, 4.44 in the mean; (4) costs 4 for the two and 4 / .75 for the third, 4.44 as well.
+    law = Empirical([2 * unit, 2 * unit, 4 * unit])
+    costs = [expected_makespan(law, limits, 0.25) for limits in ((2 * unit, 4 * unit), (4 * unit,))]
+    assert costs == pytest.approx([40 / 9 * unit] * 2)
+    assert atoptimal_on_grid(law, 0.25, 2) == pytest.approx((2 * unit, 4 * unit))

@@ -224,13 +224,7 @@ def _price(runs: Sequence[Run], best: Run, against: Run, most: int) -> str:
     found = []
     for name in _PRICES:
         metric, mine, theirs = describe(name), best.metrics.get(name), against.metrics.get(name)
-        if (
-            metric is None
-            or mine is None
-            or theirs is None
-            or mine <= theirs * _WORSE
-            or (name == STARVATION.name and mine <= theirs)
-        ):
+        if metric is None or mine is None or theirs is None or mine <= theirs * _WORSE:
             continue
         here, there = _texts(runs, name, (best, against))
         counted = name == STARVATION.name

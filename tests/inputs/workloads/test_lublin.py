@@ -14,6 +14,8 @@ from batdispatch.inputs.workloads.lublin import (
     ALL_JOBS,
     BATCH,
     INTERACTIVE,
+    MAX_LOG_GAP,
+    MAX_LOG_RUNTIME,
     DailyCycle,
     JobClass,
     draw_gaps,
@@ -167,19 +169,50 @@ def test_modal_estimates_are_round_values() -> None:
     assert (limits > runtimes).all()
 
 
-#: Of the authors' program, lublin99.c: all jobs, batch and interactive ones. SERIAL_PROB, POW2_PROB, ULOW, how
-#: far UMED is below UHI, UPROB; A1, B1, A2, B2, PA, PB; AARR, BARR, ARAR, ANUM, BNUM.
-PUBLISHED: dict[str, tuple[float, ...]] = {
-    "all": (0.244, 0.576, 0.8, 2.5, 0.86, 4.2, 0.94, 312, 0.03, -0.0054, 0.78, 10.2303, 0.4871, 1.0225, 8.1737, 3.9631),
-    "batch": (
-        *(0.2927, 0.6686, 1.2, 2.0, 0.875, 6.57, 0.823, 639.1, 0.0156, -0.003, 0.6986),
-        *(6.0415, 0.8531, 1.0519, 6.1271, 5.274),
-    ),
-    "interactive": (
-        *(0.1541, 0.625, 1, 2.5, 0.705, 3.8351, 0.6605, 7.073, 0.6856, -0.0118, 0.9156),
-        *(6.551, 0.6621, 0.9797, 8.9186, 3.668),
-    ),
+#: The section MODEL PARAMETERS of the authors' program, m_lublin99.c of the Parallel Workloads Archive, where it is
+#: published with the model: what it defines for all jobs, for batch jobs (_BATCH) and for interactive ones (_ACTIVE).
+#: Read from a copy of the program and compared value by value; GridSim's Java port has the same sizes of batch jobs.
+PUBLISHED: dict[str, dict[str, float]] = {
+    "": {
+        **{"SERIAL_PROB": 0.244, "POW2_PROB": 0.576, "ULOW": 0.8, "UMED": 4.5, "UHI": 7, "UPROB": 0.86},
+        **{"A1": 4.2, "B1": 0.94, "A2": 312, "B2": 0.03, "PA": -0.0054, "PB": 0.78},
+        **{"AARR": 10.2303, "BARR": 0.4871, "ANUM": 8.1737, "BNUM": 3.9631, "ARAR": 1.0225},
+    },
+    "_BATCH": {
+        **{"SERIAL_PROB": 0.2927, "POW2_PROB": 0.6686, "ULOW": 1.2, "UMED": 5, "UHI": 7, "UPROB": 0.875},
+        **{"A1": 6.57, "B1": 0.823, "A2": 639.1, "B2": 0.0156, "PA": -0.003, "PB": 0.6986},
+        **{"AARR": 6.0415, "BARR": 0.8531, "ANUM": 6.1271, "BNUM": 5.2740, "ARAR": 1.0519},
+    },
+    "_ACTIVE": {
+        **{"SERIAL_PROB": 0.1541, "POW2_PROB": 0.625, "ULOW": 1, "UMED": 3, "UHI": 5.5, "UPROB": 0.705},
+        **{"A1": 3.8351, "B1": 0.6605, "A2": 7.073, "B2": 0.6856, "PA": -0.0118, "PB": 0.9156},
+        **{"AARR": 6.5510, "BARR": 0.6621, "ANUM": 8.9186, "BNUM": 3.6680, "ARAR": 0.9797},
+    },
 }
+#: There: BUCKETS of half an hour, CYCLIC_DAY_START counted from 1, TOO_MUCH_TIME and TOO_MUCH_ARRIVE_TIME.
+BUCKETS, CYCLIC_DAY_START, TOO_MUCH_TIME, TOO_MUCH_ARRIVE_TIME = 48, 11, 12, 13
+#: What each is called here.
+NAMES = {
+    **{"serial": "SERIAL_PROB", "power2": "POW2_PROB", "low": "ULOW", "share": "UPROB"},
+    **{"a1": "A1", "b1": "B1", "a2": "A2", "b2": "B2", "pa": "PA", "pb": "PB"},
+    **{"gap_alpha": "AARR", "gap_beta": "BARR", "day_alpha": "ANUM", "day_beta": "BNUM", "gap_ratio": "ARAR"},
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), [(ALL_JOBS, ""), (BATCH, "_BATCH"), (INTERACTIVE, "_ACTIVE")])
+def test_half_hours_have_the_share_of_the_day_of_the_authors_program(kind: JobClass, name: str) -> None:
+    # Theirs are numbered from 1, and the day of the gamma begins with the one before the eleventh: index i - 1 has what
+    # the gamma has from i - .5 to i + .5, here by the midpoint rule in a hundred parts.
+    alpha, beta = PUBLISHED[name]["ANUM"], PUBLISHED[name]["BNUM"]
+    shares = [0.0] * BUCKETS
+    for i in range(CYCLIC_DAY_START, CYCLIC_DAY_START + BUCKETS):
+        middles = (i - 0.5 + (part + 0.5) / 100 for part in range(100))
+        shares[(i - 1) % BUCKETS] = sum(x ** (alpha - 1) * math.exp(-x / beta) for x in middles)
+    assert slot_weights(kind) == pytest.approx([BUCKETS * share / sum(shares) for share in shares], rel=1e-3)
+
+
+def test_longer_draws_than_the_authors_program_keeps_are_repeated() -> None:
+    assert (MAX_LOG_RUNTIME, MAX_LOG_GAP) == (TOO_MUCH_TIME, TOO_MUCH_ARRIVE_TIME)
 
 
 @pytest.mark.parametrize(
@@ -187,20 +220,24 @@ PUBLISHED: dict[str, tuple[float, ...]] = {
     [
         # alpha beta ratio, and p a1 b1 + (1 - p) a2 b2 with p = pa + pb for a job of one node:
         # 10.2303 x .4871 x 1.0225 = 5.0953; .7746 x 4.2 x .94 + .2254 x 312 x .03 = 3.0581 + 2.1097 = 5.1678.
-        (ALL_JOBS, "all", 5.0953, 5.168),
+        (ALL_JOBS, "", 5.0953, 5.168),
         # 6.0415 x .8531 x 1.0519 = 5.4215; .6956 x 6.57 x .823 + .3044 x 639.1 x .0156 = 3.7611 + 3.0348 = 6.7960.
-        (BATCH, "batch", 5.4215, 6.796),
+        (BATCH, "_BATCH", 5.4215, 6.796),
         # 6.551 x .6621 x .9797 = 4.2494; .9038 x 3.8351 x .6605 + .0962 x 7.073 x .6856 = 2.2894 + .4665 = 2.7559.
-        (INTERACTIVE, "interactive", 4.2494, 2.756),
+        (INTERACTIVE, "_ACTIVE", 4.2494, 2.756),
     ],
 )
 def test_parameters_and_the_means_that_follow_from_them_are_the_published_ones(
     kind: JobClass, name: str, log_gap: float, log_of_serial: float
 ) -> None:
-    found = [kind.serial, kind.power2, kind.low, kind.below, kind.share, kind.a1, kind.b1, kind.a2, kind.b2]
-    found += [kind.pa, kind.pb, kind.gap_alpha, kind.gap_beta, kind.gap_ratio, kind.day_alpha, kind.day_beta]
-    assert found == [*PUBLISHED[name]]
-    assert kind.high == (5.5 if name == "interactive" else math.inf)
+    published = PUBLISHED[name]
+    assert {theirs: getattr(kind, ours) for ours, theirs in NAMES.items()} == {
+        theirs: published[theirs] for theirs in NAMES.values()
+    }
+    # Their machine has 2^7 hosts, here it may have any number; interactive jobs have at most 2^5.5.
+    assert kind.high == (5.5 if name == "_ACTIVE" else math.inf)
+    assert min(kind.high, 7) == published["UHI"]
+    assert kind.below == published["UHI"] - published["UMED"]
     # The cut at 13 takes .02 from the mean logarithm of the gaps of batch jobs, and less from the others.
     assert np.log(draw_gaps(rng(1), kind, MANY)).mean() == pytest.approx(log_gap, abs=0.045)
     # Whole seconds shorten a job: by half a second in the mean, which counts for the shortest.

@@ -1,5 +1,7 @@
 """Paired comparisons: effects, wins, and when they are tested."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,3 +143,17 @@ def test_a_difference_needs_no_positive_values() -> None:
     found = pair(table(a=[-1.0, 0.0], b=[1.0, 0.0]), Aim("x", "x", "difference"), "a", "b")
     assert found.effect is not None
     assert found.effect.value == -1.0
+
+
+def test_what_is_no_finite_number_is_no_value() -> None:
+    runs = pd.DataFrame(
+        {
+            "workload": "w",
+            "replicate": ["seed 0", "seed 0", "seed 1", "seed 1"],
+            "dispatcher": ["a", "b"] * 2,
+            "wait": [1.0, math.inf, -math.inf, 4.0],
+        }
+    )
+    found = metric_of(runs, "wait").values
+    assert np.isnan(found).tolist() == [[False, True], [True, False]]
+    assert (found[0, 0], found[1, 1]) == (1.0, 4.0)

@@ -111,3 +111,10 @@ def test_jobs_that_run_beyond_what_they_asked_for_are_all_expected_to_end_now() 
     # free and 2 extra, so that the fourth, which runs from 9 to 59, goes ahead. The third starts when both have ended.
     rows = [(0, 2, 5, 100), (0, 2, 7, 100), (8, 4, 10, 10), (9, 1, 50, 50)]
     assert textbook(rows, Rules("easy", 6, overrun="extend")) == [0, 0, 100, 9]
+
+
+def test_conservative_expects_what_has_outlived_its_request_to_end_at_the_next_microsecond() -> None:
+    # 4 processors. The first was to end at 5 and runs until 100. At 8 the second, which needs 3, is promised the next
+    # microsecond, and the third, for which there is no room beside it, what begins 10 s later: there 2 are free still.
+    rows = [(0, 2, 5, 100), (8, 3, 10, 10), (8, 2, 5, 5)]
+    assert textbook(rows, Rules("conservative", 4, overrun="extend", plan="keep")) == [0, 100, 18.000001]

@@ -12,6 +12,13 @@ def test_what_differs_by_rounding_alone_is_equal() -> None:
     assert round_significant(values).tolist() == [0.3, 1e9, -3.0, 0.0, 1.0]
 
 
+def test_ten_digits_count_and_the_eleventh_does_not() -> None:
+    one, eleventh, tenth = round_significant(np.array([1.0, 1.00000000004, 1.000000002])).tolist()
+    assert (eleventh, tenth) == (one, 1.000000002)
+    large, eleventh, tenth = round_significant(np.array([-86_400.0, -86_400.000_004, -86_400.000_02])).tolist()
+    assert (eleventh, tenth) == (large, -86_400.000_02)
+
+
 @given(st.floats(1e-9, 1e12), st.integers(-3, 3))
 def test_a_value_moves_by_half_a_unit_of_the_last_digit_at_most(value: float, ulps: int) -> None:
     found = float(round_significant(np.array([value]))[0])
