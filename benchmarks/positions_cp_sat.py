@@ -15,10 +15,8 @@ from ortools.sat.python import cp_model
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.for_cp_sat import ForCpSat
-from batdispatch.dispatchers.constraint.models.lines import OnLines
+from batdispatch.dispatchers.constraint.models.lines import Box, OnLines, joined
 
-#: Begin and end, first position and the one behind the last.
-Box = tuple[int, int, int, int]
 #: For each resource type and node: what is taken.
 Taken = dict[tuple[int, int], list[Box]]
 
@@ -102,7 +100,7 @@ class PositionsCpSat(OnLines, ForCpSat):
         for axis in axes:
             times, places = rectangles[axis]
             if times:
-                for begin, end, low, high in _joined(self.fixed_boxes(axis)):
+                for begin, end, low, high in joined(self.fixed_boxes(axis)):
                     times.append(cp.new_fixed_size_interval_var(begin, end - begin, ""))
                     places.append(cp.new_fixed_size_interval_var(low, high - low, ""))
                 # diffn.
@@ -158,16 +156,6 @@ class _Node(NamedTuple):
 
     number: Any
     runs: dict[tuple[int, int], Any]
-
-
-def _joined(boxes: list[Box]) -> list[Box]:
-    """Return boxes of which those are one that lie side by side for the same time."""
-    found: list[Box] = []
-    for begin, end, low, high in sorted(boxes):
-        if found and found[-1][:2] == (begin, end) and found[-1][3] == low:
-            low = found.pop()[2]
-        found.append((begin, end, low, high))
-    return found
 
 
 def packed(model: OnLines) -> dict[int, dict[int, list[int]]]:

@@ -26,8 +26,10 @@ class ForCpSat(InstanceModel, CpSatModel):
         cp, weights = self.cp, self.weights
         # A plan that costs no more than the given one delays no job by more than this.
         budget = sum(weights[job] * int(plan.starts[job]) for job in self.moved)
-        latest = {job: min(self.horizon, budget // weights[job]) if bounded else self.horizon for job in self.moved}
-        self.starts = {job: cp.new_int_var(0, latest[job], f"s{job}") for job in self.moved}
+        last = {
+            job: min(self.latest[job], budget // weights[job]) if bounded else self.latest[job] for job in self.moved
+        }
+        self.starts = {job: cp.new_int_var(self.soonest[job], last[job], f"s{job}") for job in self.moved}
         self.spans = {
             job: cp.new_fixed_size_interval_var(start, self.durations[job], f"t{job}")
             for job, start in self.starts.items()

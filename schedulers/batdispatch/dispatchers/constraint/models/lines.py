@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import gcd
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import Job
 from batdispatch.dispatchers.constraint.models.problem import InstanceModel
+from batdispatch.dispatchers.constraint.models.relevance import Demand, relevance
 from batdispatch.parts.solving.runner import Value
 
 
@@ -32,10 +33,32 @@ class PositionLine:
         return int(np.searchsorted(self._behind, position, side="right"))
 
 
+class Box(NamedTuple):
+    """What is held from `begin` to `end`, in s from now, of the positions from `low` up to the one before `high`."""
+
+    begin: int
+    end: int
+    low: int
+    high: int
+
+
+def joined(boxes: Sequence[Box]) -> list[Box]:
+    """Return boxes of which those are one that lie side by side for the same time, on whichever nodes."""
+    found: list[Box] = []
+    for box in sorted(boxes):
+        last = found[-1] if found else None
+        if last is not None and last[:2] == box[:2] and last.high == box.low:
+            found[-1] = last._replace(high=box.high)
+        else:
+            found.append(box)
+    return found
+
+
 class OnLines(InstanceModel):
     """Each unit is a box in time x position, for each resource type it needs. Whole nodes have no box.
 
-    Amounts of a resource are counted in the largest amount that divides all of them.
+    Amounts of a resource are counted in the largest amount that divides all of them. Positions that are full for as
+    long as the window takes are not in the lines (see `batdispatch.dispatchers.constraint.models.relevance`).
 
     A box needs consecutive positions, which the machine does not ask for: the optimum may be above that of `Counts`.
 
@@ -47,6 +70,20 @@ class OnLines(InstanceModel):
 
     def expresses(self, job: Job) -> bool:
         return super().expresses(job) and not self.instance.space.need(job).whole
+
+    def reduce(self) -> None:
+        if not self.moved:
+            return
+        demands = [
+            Demand(self.durations[job], self.units(job), np.array(self.amounts(job), dtype=np.int64))
+            for job in self.moved
+        ]
+        soonest, latest, self.capacity, self.held, full = relevance(demands, self.capacity, self.held, self.horizon)
+        self.soonest = dict(zip(self.moved, soonest, strict=True))
+        self.latest = dict(zip(self.moved, latest, strict=True))
+        # Licences are further resources of the totals, and on no node.
+        for axis, taken in enumerate(full.tolist()):
+            self.totals[axis] -= taken
 
     @cached_property
     def grains(self) -> list[int]:
@@ -76,15 +113,15 @@ class OnLines(InstanceModel):
         amounts += [self.amounts(job)[axis] for job in self.moved]
         return gcd(*amounts) or 1
 
-    def fixed_boxes(self, axis: int) -> list[tuple[int, int, int, int]]:
-        """Return boxes (begin, end, first position, position behind the last) of what jobs hold that are not moved.
+    def fixed_boxes(self, axis: int) -> list[Box]:
+        """Return boxes of what jobs hold that are not moved, each on one node.
 
         What a job holds on a node takes the lowest positions of the node that are free when it begins, in several
         pieces if need be. Of the jobs that begin together the longest takes its positions first: what they leave free
         is then in one piece at any time.
         """
         line, grain = self.lines[axis], self.grains[axis]
-        by_node: dict[int, list[tuple[int, int, int, int]]] = {}
+        by_node: dict[int, list[Box]] = {}
         for held in sorted(self.held, key=lambda one: (one.begin, -one.end)):
             for node, amount in zip(held.nodes.tolist(), (held.amounts[:, axis] // grain).tolist(), strict=True):
                 mine = by_node.setdefault(node, [])
@@ -93,7 +130,7 @@ class OnLines(InstanceModel):
                 for low, high in [*taken, (behind, behind)]:
                     piece = min(low - at, amount)
                     if piece > 0:
-                        mine.append((held.begin, held.end, at, at + piece))
+                        mine.append(Box(held.begin, held.end, at, at + piece))
                         amount -= piece
                     at = max(at, high)
         return [box for mine in by_node.values() for box in mine]

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.interleaved_search import InterleavedSearch
-from batdispatch.dispatchers.constraint.models.lines import OnLines, PositionLine
+from batdispatch.dispatchers.constraint.models.lines import OnLines, PositionLine, joined
 from batdispatch.dispatchers.constraint.models.searched_model import SearchedModel
 
 #: Positions of a resource up to which the map from positions to nodes is written out.
 MOST_POSITIONS = 4096
-#: Deterministic seconds of a branch for each pair of boxes.
+#: Deterministic seconds of a branch for each pair of boxes of which the first can move.
 PAIR_SECONDS = 5e-9
 #: How many branches more the pairs count for until the first plan, which moves all boxes.
 FIRST_BRANCHES = 60
@@ -101,15 +101,17 @@ class Positions(OnLines, SearchedModel):
             self.unit_at[job] = [(used[0][0], y) for y in rows[used[0][0]]]
             self.variables += self.positions[job]
         for axis in axes:
-            if boxes[axis].starts:
-                for begin, end, low, high in self.fixed_boxes(axis):
+            own = len(boxes[axis].starts)
+            if own:
+                for begin, end, low, high in joined(self.fixed_boxes(axis)):
                     boxes[axis].add(cp.IntConst(begin), cp.IntConst(low), end - begin, high - low)
                 # diffn.
                 starts, ys, durations, amounts = boxes[axis]
                 widths, heights = [cp.IntConst(one) for one in durations], [cp.IntConst(one) for one in amounts]
                 cp.Add(cp.NonOverlappingBoxesConstraint(starts, ys, widths, heights))
                 self.tasks += len(starts)
-                self._pairs += len(starts) ** 2
+                # Fixed boxes are compared with others, but never move: they push none.
+                self._pairs += own * len(starts)
         # The implied cumulative in the direction of time.
         self.pool()
 

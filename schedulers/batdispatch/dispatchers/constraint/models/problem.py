@@ -44,6 +44,7 @@ class InstanceModel:
         starts: start variables, s from now, by job of `moved`.
         spans: intervals in time, by job of `moved`.
         capacity: int64 [node, resource], what nodes have once the running jobs have ended.
+        totals: what all nodes together have once the running jobs have ended, by resource.
         held: what jobs hold that the model does not move.
         horizon: latest start, s from now.
     """
@@ -63,8 +64,13 @@ class InstanceModel:
         self.starts: dict[int, Any] = {}
         self.spans: dict[int, Any] = {}
         self.capacity = self._capacity()
+        self.totals: list[int] = instance.total.tolist()
         self.held = self._held()
         self.horizon = instance.horizon()
+        #: First and last start of each job of `moved`, s from now.
+        self.soonest = dict.fromkeys(self.moved, 0)
+        self.latest = dict.fromkeys(self.moved, self.horizon)
+        self.reduce()
 
     @property
     def whole(self) -> bool:
@@ -80,6 +86,9 @@ class InstanceModel:
         need = self.instance.space.need(job)
         return need.plain and (need.whole or any(need.amounts))
 
+    def reduce(self) -> None:
+        """Leave out what no best plan needs, before the model is built. Most models leave out nothing."""
+
     def counts(self, job: int, value: Value) -> dict[int, int]:
         """Return how many units of a job are on which node."""
         raise NotImplementedError
@@ -94,7 +103,7 @@ class InstanceModel:
             needs: list[int] = self.instance.needs[:, axis].tolist()
             using = [job for job in self.moved if needs[job]]
             spans, demands = [self.spans[job] for job in using], [needs[job] for job in using]
-            self.cumulative(spans, demands, self.held_in_all(axis), int(self.instance.total[axis]))
+            self.cumulative(spans, demands, self.held_in_all(axis), self.totals[axis])
 
     # ------------------------------------------------------------------ amounts
 

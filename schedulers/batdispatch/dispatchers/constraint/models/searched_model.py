@@ -27,7 +27,7 @@ class SearchedModel(InstanceModel, DepthFirstModel):
     def __init__(self, instance: Instance, plan: Plan) -> None:
         super().__init__(instance, plan)
         cp = self.cp
-        self.starts = {job: cp.IntVar(0, self.horizon, f"s{job}") for job in self.moved}
+        self.starts = {job: cp.IntVar(self.soonest[job], self.latest[job], f"s{job}") for job in self.moved}
         self.spans = {
             job: cp.FixedDurationIntervalVar(start, self.durations[job], f"t{job}")
             for job, start in self.starts.items()
