@@ -170,7 +170,7 @@ def packed(model: OnLines) -> dict[int, dict[int, list[int]]]:
     taken: Taken = {}
     for axis, line in enumerate(model.lines):
         for begin, end, low, high in model.fixed_boxes(axis):
-            taken.setdefault((axis, line.node_of(low)), []).append((begin, end, low, high))
+            taken.setdefault((axis, line.node_of(low)), []).append(Box(begin, end, low, high))
     found: dict[int, dict[int, list[int]]] = {}
     for job in sorted(model.moved, key=lambda job: (int(model.plan.starts[job]), -model.durations[job], job)):
         rows = _of_job(model, job, taken)
@@ -194,7 +194,7 @@ def _of_job(model: OnLines, job: int, taken: Taken) -> dict[int, list[int]] | No
                 position = _smallest_gap(line.begins[node], line.ends[node], amount, [box[2:] for box in here])
                 if position is None:
                     return None
-                here.append((begin, end, position, position + amount))
+                here.append(Box(begin, end, position, position + amount))
                 mine.append(position)
             rows[axis] += sorted(mine)
             new[axis, node] = here[-count:]

@@ -22,7 +22,7 @@ Seconds = Annotated[float, msgspec.Meta(gt=0)]
 def search_plan(
     formulation: str, instance: Instance, fallback: Plan, limits: Limits, clock: Callable[[], float], **options: Any
 ) -> SolverResult[Plan]:
-    """Return what the search of a model finds, or else the fallback with the status UNKNOWN.
+    """Return what the search of a model finds, or else the fallback with the status UNKNOWN (see `one_job_settled`).
 
     Args:
         formulation: name of a searched model in `batdispatch.dispatchers.constraint.models`.
@@ -34,11 +34,11 @@ def search_plan(
     """
     # The solver adds up costs in 64 bits.
     if sum(instance.weights.tolist()) * instance.horizon() > LARGEST:
-        return result_without_solver(fallback, fallback.cost, bound=instance.bound, status="UNKNOWN")
+        return one_job_settled(_not_searched(instance, fallback))
     # A solver takes half a second to load, which commands that only list dispatchers should not pay.
     from batdispatch.dispatchers.constraint.models.formulations import SEARCHED_MODELS
 
-    return run(
+    found = run(
         lambda: SEARCHED_MODELS[formulation](instance, fallback, **options),
         (fallback, fallback.cost),
         bound=instance.bound,
@@ -46,6 +46,22 @@ def search_plan(
         clock=clock,
         trust=False,
     )
+    return one_job_settled(found)
+
+
+def one_job_settled(found: SolverResult[Plan]) -> SolverResult[Plan]:
+    """Return a result as it is, but give a window of one job its plan where no search has found one.
+
+    A list schedule starts the only job as soon as it fits, which is the first solution of the search rule as well. So
+    the fallback is FEASIBLE, and OPTIMAL where it costs no more than the bound.
+    """
+    if found.solved or len(found.solution.places) != 1 or found.solution.places[0] is None:
+        return found
+    return msgspec.structs.replace(found, status="OPTIMAL" if found.cost <= found.bound else "FEASIBLE")
+
+
+def _not_searched(instance: Instance, fallback: Plan, seconds: float = 0.0) -> SolverResult[Plan]:
+    return result_without_solver(fallback, fallback.cost, bound=instance.bound, status="UNKNOWN", seconds=seconds)
 
 
 class SearchOptions(PlanningOptions, frozen=True, kw_only=True):
@@ -74,8 +90,8 @@ class SearchOptions(PlanningOptions, frozen=True, kw_only=True):
 class SearchDispatcher(PlanningDispatcher):
     """Searches a model for the plan of each decision.
 
-    If the search finds no plan, the next window is half as large, and a fallback is counted: the jobs start as in the
-    plan of PCP'20's search rule, made without a solver.
+    If the search of several jobs finds no plan, the next window is half as large, and a fallback is counted: the jobs
+    start as in the plan of PCP'20's search rule, made without a solver. A window of one job always has a plan.
     """
 
     options_type: ClassVar[type[Options]] = SearchOptions
@@ -104,8 +120,7 @@ class SearchDispatcher(PlanningDispatcher):
         began = self.clock()
         first = self.first(instance)
         if too_large:
-            seconds = self.clock() - began
-            return result_without_solver(first, first.cost, bound=instance.bound, status="UNKNOWN", seconds=seconds)
+            return one_job_settled(_not_searched(instance, first, self.clock() - began))
         limits = Limits(work=self.options.work, wall=self.options.wall, seed=self.seed)
         return search_plan(formulation, instance, first, limits, self.clock, **options)
 
