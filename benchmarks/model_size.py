@@ -21,7 +21,7 @@ import numpy as np
 
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Planner, first_solution
-from batdispatch.dispatchers.constraint.models.lines import joined
+from batdispatch.dispatchers.constraint.models.lines import join_boxes
 from batdispatch.dispatchers.constraint.models.positions import Positions
 from batdispatch.inputs.instances import read_instances
 from batdispatch.parts.placement import make_placement
@@ -87,7 +87,7 @@ def size_on(nodes: int, jobs: int, filled: float, seed: int) -> Size:
     began = time.process_time()
     model = Positions(instance, plan)
     seconds = time.process_time() - began
-    boxes = sum(len(joined(model.fixed_boxes(axis))) for axis in range(2))
+    boxes = sum(len(join_boxes(model.fixed_boxes(axis))) for axis in range(2))
     return Size(nodes, len(instance.running), *model.size(), boxes, model.build_work(), seconds)
 
 

@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.for_cp_sat import ForCpSat
-from batdispatch.dispatchers.constraint.models.lines import Box, OnLines, joined
+from batdispatch.dispatchers.constraint.models.lines import Box, OnLines, join_boxes
 
 #: For each resource type and node: what is taken.
 Taken = dict[tuple[int, int], list[Box]]
@@ -100,7 +100,7 @@ class PositionsCpSat(OnLines, ForCpSat):
         for axis in axes:
             times, places = rectangles[axis]
             if times:
-                for begin, end, low, high in joined(self.fixed_boxes(axis)):
+                for begin, end, low, high in join_boxes(self.fixed_boxes(axis)):
                     times.append(cp.new_fixed_size_interval_var(begin, end - begin, ""))
                     places.append(cp.new_fixed_size_interval_var(low, high - low, ""))
                 # diffn.

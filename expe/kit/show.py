@@ -1,4 +1,4 @@
-"""HCP'19 on KIT's ForHLR II (Galleguillos, Kiziltan, Soto, 2020), beside others; PCP'19 refuses the machine."""
+"""PCP'20 and HCP'19 on KIT's ForHLR II (Galleguillos, Kiziltan, Soto, 2020); PCP'19 refuses the machine."""
 
 from __future__ import annotations
 

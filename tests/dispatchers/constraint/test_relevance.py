@@ -15,7 +15,7 @@ from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, first_solution
 from batdispatch.dispatchers.constraint.model_search import search_plan
-from batdispatch.dispatchers.constraint.models.lines import Box, OnLines, joined
+from batdispatch.dispatchers.constraint.models.lines import Box, OnLines, join_boxes
 from batdispatch.dispatchers.constraint.models.positions import Positions
 from batdispatch.dispatchers.constraint.models.relevance import Demand, relevance
 from batdispatch.inputs.instances import read_instances
@@ -164,11 +164,11 @@ def test_nodes_that_come_free_later_than_enough_others_give_nothing_back() -> No
 
 def test_what_lies_side_by_side_for_the_same_time_is_one_box() -> None:
     boxes = [Box(0, 5, 4, 8), Box(0, 5, 0, 4), Box(0, 6, 8, 9), Box(0, 5, 9, 10)]
-    assert joined(boxes) == [Box(0, 5, 0, 8), Box(0, 5, 9, 10), Box(0, 6, 8, 9)]
+    assert join_boxes(boxes) == [Box(0, 5, 0, 8), Box(0, 5, 9, 10), Box(0, 6, 8, 9)]
     # A position is two units here.
     running = [(3, {node: (4,)}) for node in range(3)]
     found = instance([(4,)] * 4, [(5, 1, (4,)), (5, 4, (2,))], running)
-    assert joined(model_of(found).fixed_boxes(0)) == [Box(0, 3, 0, 6)]
+    assert join_boxes(model_of(found).fixed_boxes(0)) == [Box(0, 3, 0, 6)]
 
 
 def test_no_job_means_no_start_before_it_fits_and_none_that_only_waits() -> None:

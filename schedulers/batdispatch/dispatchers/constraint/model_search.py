@@ -22,7 +22,7 @@ Seconds = Annotated[float, msgspec.Meta(gt=0)]
 def search_plan(
     formulation: str, instance: Instance, fallback: Plan, limits: Limits, clock: Callable[[], float], **options: Any
 ) -> SolverResult[Plan]:
-    """Return what the search of a model finds, or else the fallback with the status UNKNOWN (see `one_job_settled`).
+    """Return what the search of a model finds, or else the fallback with the status UNKNOWN (see `settle_one_job`).
 
     Args:
         formulation: name of a searched model in `batdispatch.dispatchers.constraint.models`.
@@ -34,7 +34,7 @@ def search_plan(
     """
     # The solver adds up costs in 64 bits.
     if sum(instance.weights.tolist()) * instance.horizon() > LARGEST:
-        return one_job_settled(_not_searched(instance, fallback))
+        return settle_one_job(_result_without_search(instance, fallback))
     # A solver takes half a second to load, which commands that only list dispatchers should not pay.
     from batdispatch.dispatchers.constraint.models.formulations import SEARCHED_MODELS
 
@@ -46,10 +46,10 @@ def search_plan(
         clock=clock,
         trust=False,
     )
-    return one_job_settled(found)
+    return settle_one_job(found)
 
 
-def one_job_settled(found: SolverResult[Plan]) -> SolverResult[Plan]:
+def settle_one_job(found: SolverResult[Plan]) -> SolverResult[Plan]:
     """Return a result as it is, but give a window of one job its plan where no search has found one.
 
     A list schedule starts the only job as soon as it fits, which is the first solution of the search rule as well. So
@@ -60,7 +60,7 @@ def one_job_settled(found: SolverResult[Plan]) -> SolverResult[Plan]:
     return msgspec.structs.replace(found, status="OPTIMAL" if found.cost <= found.bound else "FEASIBLE")
 
 
-def _not_searched(instance: Instance, fallback: Plan, seconds: float = 0.0) -> SolverResult[Plan]:
+def _result_without_search(instance: Instance, fallback: Plan, seconds: float = 0.0) -> SolverResult[Plan]:
     return result_without_solver(fallback, fallback.cost, bound=instance.bound, status="UNKNOWN", seconds=seconds)
 
 
@@ -120,7 +120,7 @@ class SearchDispatcher(PlanningDispatcher):
         began = self.clock()
         first = self.first(instance)
         if too_large:
-            return one_job_settled(_not_searched(instance, first, self.clock() - began))
+            return settle_one_job(_result_without_search(instance, first, self.clock() - began))
         limits = Limits(work=self.options.work, wall=self.options.wall, seed=self.seed)
         return search_plan(formulation, instance, first, limits, self.clock, **options)
 

@@ -40,10 +40,10 @@ class Pcp20(SearchDispatcher):
     first. It goes on for better plans until the limit, and three times as long while it has none.
 
     Typical use: to compare with the paper. For everyday use take `best-list`.
-    Limits: a decision takes long. An instance that exceeds `most_variables` is not searched, and the next window is
-        half as large. Wide jobs may starve. Durations are rounded up to whole seconds.
+    Limits: a decision of a large window takes long. An instance that exceeds `most_variables` is not searched, and the
+        next window is half as large. Wide jobs may starve. Durations are rounded up to whole seconds.
     Guarantee: a plan never exceeds a capacity. There is no guarantee on waiting times: of the jobs that do not fit now
-        only `ahead` are planned for.
+        only `ahead` are planned for. A window of one job that fits the machine always has a plan.
     Time: bounded by `work` deterministic seconds at each decision, `3 work` while no plan is found, with the building
         of the model and all propagation counted. A branch of the search compares `O(u^2)` pairs of u boxes. A model
         that takes more than `10 work` until its first branch is not searched, which is counted and told
@@ -57,6 +57,15 @@ class Pcp20(SearchDispatcher):
           different (`units=different`), for which fewer plans are found within the same limit.
         - The implied cumulative on positions is left out. The paper prints start times as its demands, which is not
           implied and makes feasible instances infeasible.
+        - Running jobs that the window cannot meet have no box: those that outlast its last useful start, those that end
+          before anything of it fits, and those on nodes which enough other nodes outdo. Positions that are full for as
+          long are left out of the lines. At least one best plan stays (see
+          `batdispatch.dispatchers.constraint.models.relevance`).
+        - No job starts before it fits beside the running jobs, nor later than the other jobs take one after the other
+          from then on. The paper's latest start is the sum of all durations, those of running jobs included.
+        - The boxes of the only job of a window are kept apart by their order alone, if no running job has a box.
+        - If the search for a window of one job finds no plan, or its model is too large, the job starts as in the list
+          schedule of the search rule, and this counts as a plan.
         - A unit is kept off two nodes by the last position that it covers. The paper prints the position behind it.
         - Amounts are counted in their greatest common divisor.
         - Where a resource has thousands of positions (memory in MiB), the bounds of each node's positions stand for the

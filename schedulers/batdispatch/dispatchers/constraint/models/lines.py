@@ -42,7 +42,7 @@ class Box(NamedTuple):
     high: int
 
 
-def joined(boxes: Sequence[Box]) -> list[Box]:
+def join_boxes(boxes: Sequence[Box]) -> list[Box]:
     """Return boxes of which those are one that lie side by side for the same time, on whichever nodes."""
     found: list[Box] = []
     for box in sorted(boxes):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.interleaved_search import InterleavedSearch
-from batdispatch.dispatchers.constraint.models.lines import OnLines, PositionLine, joined
+from batdispatch.dispatchers.constraint.models.lines import OnLines, PositionLine, join_boxes
 from batdispatch.dispatchers.constraint.models.searched_model import SearchedModel
 
 #: Positions of a resource up to which the map from positions to nodes is written out.
@@ -104,7 +104,7 @@ class Positions(OnLines, SearchedModel):
             self.variables += self.positions[job]
         for axis in axes:
             own = len(boxes[axis].starts)
-            fixed = joined(self.fixed_boxes(axis)) if own else []
+            fixed = join_boxes(self.fixed_boxes(axis)) if own else []
             if not fixed and self._increasing and len(self.moved) == 1:
                 # The order of the units of one job keeps them apart.
                 self._ordered += own
