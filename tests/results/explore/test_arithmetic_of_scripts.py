@@ -19,7 +19,8 @@ const table = {
 };
 const run = {
   hosts: 4, job: [0, 1, 1, 2, 3], start: [0, 150, 200, 300, 100], end: [150, 200, 300, 400, 180],
-  held: [2, 4, 2, 2, 1], order: Uint32Array.of(0, 4, 1, 2, 3), byEnd: Uint32Array.of(0, 4, 1, 2, 3), of: [0, 1, 3, 4, 5, 5],
+  held: [2, 4, 2, 2, 1], order: Uint32Array.of(0, 4, 1, 2, 3), byEnd: Uint32Array.of(0, 4, 1, 2, 3), of: [0,
+  1, 3, 4, 5, 5],
   wait: [0, 150, 250, 0, NaN], latest: [150, 180, 200, 300, 400], columns: {},
 };
 const all = [1, 1, 1, 1, 1];
@@ -48,7 +49,8 @@ def test_changes_of_half_a_second_count_and_quartiles_lie_between_two(tmp_path: 
         uses,
         """
         const base = { wait: [0, 100, 200, NaN] }, other = { wait: [20, 50, NaN, 5] };
-        return [certain([-3, -0.4, 0, 0.6, 7]), [...changes(table, base, other)].map((one) => Number.isNaN(one) ? null : one),
+        return [certain([-3, -0.4, 0, 0.6, 7]), [...changes(table, base,
+        other)].map((one) => Number.isNaN(one) ? null : one),
                 extremes([-3, -9, 0.2, 8, 2, -9], [1, 1, 1, 1, 1, 1], 2)];
         """,
     )
@@ -89,7 +91,8 @@ def test_levels_rise_and_fall(tmp_path: Path) -> None:
         const steps = new Level([0, 10, 20], [3, 2, 4], [10, 30, 40], [3, 2, 4]);
         const held = heldLevel(run, all, run.held), queue = queueLength.level(table, run, all);
         return [
-          [5, 10, 25, 45].map((moment) => steps.upTo(moment)), steps.peak(0, 15), steps.peak(5, 40), steps.means(0, 40, 4),
+          [5, 10, 25, 45].map((moment) => steps.upTo(moment)), steps.peak(0, 15), steps.peak(5, 40),
+          steps.means(0, 40, 4),
           steps.extremes(0, 40, 2), held.means(0, 400, 8), [...queue.at], [...queue.after], queue.means(0, 400, 4),
         ];
         """,
