@@ -237,9 +237,10 @@ def test_the_fallback_of_a_search_is_made_again(explained: Callable[..., str]) -
 
 
 def test_the_window_after_a_search_that_found_nothing(explained: Callable[..., str]) -> None:
-    """The search for job 0 finds nothing, so that the next window holds one job."""
-    out = explained(PASSED_OVER, 1, dispatcher="pcp20", most_variables=1)
-    assert "it was beyond the window (2 times, first at 10)\n        it was number 3 of a window of 1 job\n" in out
+    """The model of the four jobs at 10 is too large, so that the next window, at 12, holds two jobs of three."""
+    jobs: list[Asked] = [*PASSED_OVER, (32, {}), (32, {"subtime": 10.5})]
+    out = explained(jobs, 5, dispatcher="pcp20", most_variables=1)
+    assert "it was beyond the window (2 times, first at 12)\n        it was number 3 of a window of 2 jobs\n" in out
 
 
 def late_and_new() -> list[Asked]:
