@@ -46,9 +46,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Name -> the module that holds it; a module stands for itself.
+#: Name -> the module that holds it; a module stands for itself. Abilities say where theirs are.
 _HOMES = {
-    "Action": "parts.policy",
     "Allocation": "core.hosts.allocation",
     "BatdispatchError": "core.errors",
     "Dispatcher": "core.line.dispatcher",
@@ -58,7 +57,6 @@ _HOMES = {
     "InputError": "core.errors",
     "Job": "core.jobs.job",
     "JobState": "core.jobs.job",
-    "Law": "parts.requests.laws",
     "Ledger": "core.line.ledger",
     "Listener": "runs.listener",
     "Machine": "core.machine.machine",
@@ -67,18 +65,14 @@ _HOMES = {
     "Place": "core.hosts.allocation",
     "Placement": "parts.placement",
     "Platform": "inputs.platforms",
-    "Policy": "parts.policy",
     "Prediction": "parts.prediction",
     "QueueDispatcher": "dispatchers.backfilling.queue",
     "QueueOptions": "dispatchers.backfilling.queue",
     "Request": "core.jobs.request",
-    "RequestSequence": "parts.requests",
     "Reservation": "core.plans.reservations",
     "Reservations": "core.plans.reservations",
     "Scene": "core.line.scene",
-    "SequenceOptions": "parts.requests",
     "SimulationError": "core.errors",
-    "Situation": "parts.policy",
     "Space": "core.capacity.space",
     "Stay": "core.jobs.job",
     "Timeline": "core.plans.timeline",
@@ -86,9 +80,9 @@ _HOMES = {
     "campaign": "api.calls",
     "check": "api.looks",
     "compare": "api.calls",
-    "events": "core.line",
+    "events": "core.line.events",
     "fill": "core.capacity.filling",
-    "hostset": "core.hosts",
+    "hostset": "core.hosts.hostset",
     "load": "api.results",
     "read_platform": "inputs.platforms",
     "read_workload": "inputs.workloads",
@@ -166,12 +160,16 @@ def __getattr__(name: str) -> Any:
         until = f"deprecated since {since} and may be gone in {major}.{int(minor) + 2}.0"
         warnings.warn(f"{__name__}.{name} is {until}: use {__name__}.{present}", DeprecationWarning, stacklevel=2)
         return __getattr__(present)
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = f"{__name__}.{_HOMES[name]}"
-    if _HOMES[name] == "core":
-        return import_module(f"{home}.{name}")
-    return getattr(import_module(home), name)
+    if name in _HOMES:
+        home = import_module(f"{__name__}.{_HOMES[name]}")
+        return getattr(home, name, home)
+    if name in __all__:
+        from batdispatch.core.abilities import own_abilities
+
+        for ability in own_abilities():
+            if name in ability.names:
+                return getattr(import_module(ability.names[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -147,7 +147,7 @@ def test_a_folder_without_a_layer_is_found(house: Path) -> None:
     ("file", "code", "folder"),
     [
         ("engines/records.py", '"""."""\nfrom batdispatch.engines import embedded', "batdispatch.engines"),
-        ("report/explore/bad.py", "import batdispatch.report.page", "batdispatch.report"),
+        ("report/fidelity/bad.py", "import batdispatch.report.whatif", "batdispatch.report"),
     ],
     ids=["files", "folders"],
 )

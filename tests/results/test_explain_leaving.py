@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.transfer import FIELD, read_leaving, told_of
 from batdispatch.inputs.platforms.generate import flat
-from batdispatch.layers.transfer import FIELD, read_leaving, told_of
 from sites import simulated
 
 Call = Callable[..., tuple[int, str, str]]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from batdispatch.cli.kinds import KINDS, find, singular
+from batdispatch.cli.kinds import KINDS, OPTIONS, find
 from batdispatch.core.line.options import Options, describe_type, written
 from batdispatch.core.line.settings import texts_of
 
@@ -100,9 +100,8 @@ def _looked_up(name: str, text: str) -> str:
 
 def _accepts(field: msgspec.structs.FieldInfo) -> str:
     """Say what an option accepts; one that is called as a kind of part takes such a part."""
-    kinds = {**{singular(kind): kind for kind in KINDS}, "requests": "requests", "priorities": "orderings"}
-    kind = kinds.get(field.name, "orderings" if field.name == "backfill" else "")
-    if field.type is not str or not kind:
+    kind = KINDS["orderings"] if field.name in ("priorities", "backfill") else OPTIONS.get(field.name)
+    if field.type is not str or kind is None:
         return describe_type(field.type)
-    part = "request sequence" if kind == "requests" else singular(kind)
+    part = kind.title or kind.single
     return f"{'an' if part[0] in 'aeiou' else 'a'} {part}"

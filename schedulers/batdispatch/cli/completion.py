@@ -10,15 +10,13 @@ from pathlib import Path
 import click
 import msgspec
 
-from batdispatch.cli.kinds import KINDS, find, names, singular
+from batdispatch.cli.kinds import KINDS, OPTIONS, find, names
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import parse_named, split_list
 from batdispatch.runs.campaign.options import BOARDS
 
 #: Most jobs that are offered.
 _MOST = 100
-#: Option -> the kind whose names it takes: ``placement`` -> ``placements``.
-_KIND = {singular(kind): kind for kind in KINDS} | {"requests": "requests"}
 
 
 def complete_dispatcher(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -108,8 +106,8 @@ def _setting(text: str, owner: str, kind: str) -> Iterator[str]:
         yield from (f"{option.name}=" for option in options if option.name.startswith(key))
         return
     for option in options:
-        if option.name == key and key in _KIND:
-            yield from (f"{key}={going_on}" for going_on in _named(value, _KIND[key]))
+        if option.name == key and key in OPTIONS:
+            yield from (f"{key}={going_on}" for going_on in _named(value, OPTIONS[key].name))
         elif option.name == key:
             choices = ["true", "false"] if option.type is bool else map(str, _choices(option.type))
             yield from (f"{key}={choice}" for choice in choices if choice.startswith(value))

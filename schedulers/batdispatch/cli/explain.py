@@ -12,13 +12,12 @@ import click
 from batdispatch.cli.cards import SECTIONS, options_of, read_card
 from batdispatch.cli.completion import complete_part
 from batdispatch.cli.groups import OTHER_OPTIONS, Command
-from batdispatch.cli.kinds import KINDS, find, names, singular
+from batdispatch.cli.kinds import KINDS, find, names
 from batdispatch.cli.messages import json_text
 from batdispatch.cli.outputs import json_option
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.options import Part, did_you_mean
-from batdispatch.parts.requests import RequestSequence
 
 #: Columns of the text where the terminal is wider.
 _WIDEST = 100
@@ -35,18 +34,17 @@ def command(name: str, *, as_json: bool) -> None:
       batdispatch explain easy
       batdispatch explain wfp3
     """
-    found = [(singular(kind), find(kind, name)) for kind in KINDS if name in names(kind)]
+    found = [(kind, find(kind.name, name)) for kind in KINDS.values() if name in names(kind.name)]
     if not found:
         known = [entry for kind in KINDS for entry in names(kind)]
         raise InputError(f"nothing is called {name!r}: {did_you_mean(name, known)}")
     if as_json:
-        click.echo(json_text([_card_as_dict(name, kind, cls) for kind, cls in found]))
+        click.echo(json_text([_card_as_dict(name, kind.single, cls) for kind, cls in found]))
         return
     for place, (kind, cls) in enumerate(found):
-        called = "request sequence" if issubclass(cls, RequestSequence) else kind
-        click.secho(("\n" if place else "") + f"{name} ({called})", bold=True)
+        click.secho(("\n" if place else "") + f"{name} ({kind.title or kind.single})", bold=True)
         _show_card(cls)
-        option = "requests" if issubclass(cls, RequestSequence) else kind
+        option = kind.option or kind.single
         _show_options(cls, f"--set {option}={name}[NAME=VALUE]" if issubclass(cls, Part) else "--set NAME=VALUE")
 
 

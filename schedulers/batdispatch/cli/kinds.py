@@ -10,24 +10,39 @@ from pathlib import Path
 from typing import Any
 
 import batdispatch
+from batdispatch.core.abilities import Kind, insert_behind, own_abilities
 from batdispatch.core.line import registry
 
-#: Kind -> the base class of what is announced in the entry-point group ``batdispatch.KIND``.
-KINDS = {
-    "dispatchers": "batdispatch.core.line.dispatcher:Dispatcher",
-    "orderings": "batdispatch.parts.ordering:Ordering",
-    "placements": "batdispatch.parts.placement:Placement",
-    "requests": "batdispatch.parts.requests:RequestSequence",
-    "predictions": "batdispatch.parts.prediction:Prediction",
-    "policies": "batdispatch.parts.policy:Policy",
-    "sleeps": "batdispatch.parts.sleep:SleepRule",
-    "starts": "batdispatch.parts.start:StartRule",
-}
+_BASE_KINDS = (
+    Kind("dispatchers", "batdispatch.core.line.dispatcher:Dispatcher", "dispatcher"),
+    Kind("orderings", "batdispatch.parts.ordering:Ordering", "ordering"),
+    Kind("placements", "batdispatch.parts.placement:Placement", "placement"),
+    Kind("predictions", "batdispatch.parts.prediction:Prediction", "prediction"),
+    Kind("sleeps", "batdispatch.parts.sleep:SleepRule", "sleep"),
+    Kind("starts", "batdispatch.parts.start:StartRule", "start"),
+)
+
+
+def _all_kinds() -> dict[str, Kind]:
+    """Return the kinds by name, those of abilities where these say."""
+    found = {kind.name: kind for kind in _BASE_KINDS}
+    order = list(found)
+    for ability in own_abilities():
+        for kind in ability.kinds:
+            found[kind.name] = kind
+            insert_behind(order, kind.name, kind.after)
+    return {name: found[name] for name in order}
+
+
+#: The kinds of classes by the end of the entry-point group ``batdispatch.KIND``, in which they are announced.
+KINDS = _all_kinds()
+#: Option of a dispatcher -> the kind whose names it takes.
+OPTIONS = {kind.option or kind.single: kind for kind in KINDS.values()}
 
 
 def singular(kind: str) -> str:
     """Return what one of a kind is called."""
-    return "policy" if kind == "policies" else kind.removesuffix("s")
+    return KINDS[kind].single
 
 
 def group_of(kind: str) -> str:
@@ -46,7 +61,7 @@ def find(kind: str, name: str) -> type[Any]:
     Raises:
         InputError: as `registry.find`.
     """
-    module, _, base = KINDS[kind].partition(":")
+    module, _, base = KINDS[kind].base.partition(":")
     return registry.find(group_of(kind), name, getattr(importlib.import_module(module), base), singular(kind))
 
 

@@ -11,6 +11,7 @@ import click
 
 from batdispatch import __version__
 from batdispatch.cli.groups import LazyGroup, numbers_in_words
+from batdispatch.core.abilities import insert_behind, own_abilities
 from batdispatch.core.errors import InputError, readable
 from batdispatch.core.line.blame import DEBUG, blame, user_error
 
@@ -43,24 +44,31 @@ _HEADINGS = {
         ("check", "check", "Audit runs against their workload and platform."),
         ("differ", "differ", "Hold any simulator's schedules against textbook definitions."),
         ("export", "export", "Write runs in the forms of other programs."),
-        ("instance", "instance", "Save a run's instances and solve them with any model."),
     ),
     "Dispatchers, and your own": (
         ("list", "list_parts", "List dispatchers and the parts they are made of."),
         ("explain", "explain", "Explain a dispatcher or a part of one."),
-        ("requests", "requests", "Print how long a stochastic job should ask for."),
         ("new", "new", "Write a package for a dispatcher or part of your own."),
     ),
 }
 
 
-class Commands(LazyGroup):
-    """The subcommands of `batdispatch`."""
-
+def _commands() -> tuple[dict[str, tuple[str, str]], dict[str, list[str]]]:
+    """Return the subcommands, as `LazyGroup` has them, and the names under each heading; with those of abilities."""
     table = {
         name: (f"batdispatch.cli.{module}", summary) for rows in _HEADINGS.values() for name, module, summary in rows
     }
     headings = {heading: [name for name, _, _ in rows] for heading, rows in _HEADINGS.items()}
+    for command in (each for ability in own_abilities() for each in ability.commands):
+        table[command.name] = (command.module, command.summary)
+        insert_behind(headings[command.heading], command.name, command.after)
+    return {name: table[name] for names in headings.values() for name in names}, headings
+
+
+class Commands(LazyGroup):
+    """The subcommands of `batdispatch`."""
+
+    table, headings = _commands()
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -5,41 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
 from batdispatch.cli.groups import Command, Group, option
 from batdispatch.cli.messages import conclude
 from batdispatch.cli.outputs import written_option
+from batdispatch.core.abilities import Skeleton, own_abilities
 
-
-class Kind(NamedTuple):
-    """What can be written.
-
-    Attributes:
-        group: the end of its entry-point group.
-        option: the option of a dispatcher that takes it, or ``dispatcher``; its skeletons are called so.
-        about: what the package is, in a sentence.
-        example: a name.
-    """
-
-    group: str
-    option: str
-    about: str
-    example: str
-
-
+_BASE = (
+    Skeleton("dispatcher", "dispatchers", "dispatcher", "A dispatcher for batdispatch.", "patient-first"),
+    Skeleton("ordering", "orderings", "ordering", "An ordering for batdispatch's dispatchers.", "small-soon"),
+    Skeleton("placement", "placements", "placement", "A placement for batdispatch's dispatchers.", "far-apart"),
+    Skeleton("prediction", "predictions", "prediction", "A prediction for batdispatch's dispatchers.", "median"),
+)
 #: Subcommand -> what it writes.
-KINDS = {
-    "dispatcher": Kind("dispatchers", "dispatcher", "A dispatcher for batdispatch.", "patient-first"),
-    "ordering": Kind("orderings", "ordering", "An ordering for batdispatch's dispatchers.", "small-soon"),
-    "placement": Kind("placements", "placement", "A placement for batdispatch's dispatchers.", "far-apart"),
-    "prediction": Kind("predictions", "prediction", "A prediction for batdispatch's dispatchers.", "median"),
-    "request-sequence": Kind(
-        "requests", "requests", "A request sequence for batdispatch's stochastic jobs.", "mean-first"
-    ),
-}
+KINDS = {each.kind: each for each in (*_BASE, *(found for ability in own_abilities() for found in ability.skeletons))}
 #: Longest name: tables show it, and file systems have to take it with what is written around it.
 MAX_NAME = 100
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -134,14 +115,14 @@ def write_package(kind: str, name: str, output: Path | None, *, as_json: bool = 
         "project": f"batdispatch-{name}",
     }
     files = {}
-    for source, target in (
-        ("pyproject.toml", "pyproject.toml"),
-        ("README.md", "README.md"),
-        (f"{what.option}.py", f"{module}/__init__.py"),
-        ("py.typed", f"{module}/py.typed"),
-        (f"test_{what.option}.py", f"tests/test_{module}.py"),
+    for package, source, target in (
+        ("batdispatch.cli", "pyproject.toml", "pyproject.toml"),
+        ("batdispatch.cli", "README.md", "README.md"),
+        (what.package, f"{what.option}.py", f"{module}/__init__.py"),
+        ("batdispatch.cli", "py.typed", f"{module}/py.typed"),
+        (what.package, f"test_{what.option}.py", f"tests/test_{module}.py"),
     ):
-        text = (resources.files("batdispatch.cli") / "skeleton" / f"{source}.txt").read_text(encoding="utf-8")
+        text = (resources.files(package) / "skeleton" / f"{source}.txt").read_text(encoding="utf-8")
         files[target] = Template(text).substitute(values).encode()
     _write_folder(folder, files)
     trial = f"pip install --editable '{folder}[test]' && pytest {folder}"

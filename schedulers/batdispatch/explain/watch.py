@@ -10,6 +10,7 @@ import msgspec
 
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.jobs.transfer import read_leaving
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.hindsight import Reason
@@ -22,7 +23,6 @@ from batdispatch.core.plans.moments import milliseconds
 from batdispatch.explain.records import WALLTIMES, Kind, Line, Verdict
 from batdispatch.explain.view import Sight, State, line, see
 from batdispatch.explain.witness import Witness, WitnessedRetrace
-from batdispatch.layers.transfer import read_leaving
 from batdispatch.parts.placement import Placement
 from batdispatch.parts.prediction import Predictions
 

@@ -13,6 +13,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.jobs.request import Request
+from batdispatch.core.jobs.transfer import told_of
 from batdispatch.core.line.events import Event, JobsKilled, RequestedCall
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
@@ -36,7 +37,6 @@ from batdispatch.layers.reshape import (
 from batdispatch.layers.resizing_options import MEASURED_COSTS, ResizingOptions
 from batdispatch.layers.segments import RESIZE_STATES, Resize, Segment, Segments, SegmentState
 from batdispatch.layers.situations import situation_of, sizes_in_time
-from batdispatch.layers.transfer import told_of
 from batdispatch.parts.policy import Action, Situation, make_policy
 
 

@@ -13,13 +13,13 @@ from typing import Any
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import comparison, style
 from batdispatch.report.curves import in_panels
-from batdispatch.report.explore.section import explorer
 from batdispatch.report.html import breakable, page_text
 from batdispatch.report.losses import Losses, begin_losses
 from batdispatch.report.maps import atlases
 from batdispatch.report.opening import opening
 from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
 from batdispatch.report.plan_tables import solved_plans
+from batdispatch.report.sections import PageFacts, sections
 from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.numbers import amount, count_of, duration, durations, number
@@ -144,7 +144,7 @@ def render(
         best=lost.best,
         best_price=comparison.best_price(runs, lost.best),
         losers=lost.losers,
-        explorer=explorer(runs, lost.reasons, sites, shared),
+        sections=sections(PageFacts(runs, lost.reasons, sites, shared)),
         different=[fact for fact in facts if not fact.same],
         same=[fact for fact in facts if fact.same],
         rejected=_rejected(runs),

@@ -21,6 +21,8 @@ from batdispatch.results.run_files import find
 
 #: Names of the files in a run's folder.
 TIMES, PLANS = "decision_times.csv", "solver.jsonl"
+#: Fields of a plan that a clock measured, which are others each time.
+CLOCKED_FIELDS = ("build_seconds", "solve_seconds")
 #: What the solver says of a plan that is proven to be the best, and where it found none (`parts.solving.runner`).
 _PROVEN, _WITHOUT = ("OPTIMAL", "BOUND"), ("UNKNOWN", "INFEASIBLE")
 #: Values of `Plans.status`.

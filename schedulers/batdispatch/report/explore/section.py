@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 
 import msgspec
@@ -15,42 +13,17 @@ from batdispatch.report.explore.data import MAX_ROWS, MAX_SEGMENTS, page_data
 from batdispatch.report.explore.demands import demands_of
 from batdispatch.report.explore.families import families
 from batdispatch.report.html import environment
+from batdispatch.report.sections import PageFacts, PageSection
 from batdispatch.results.numbers import number
-from batdispatch.results.runs import Run
-from batdispatch.results.sites import Sites
-from batdispatch.results.usage import MachineUse
 
 
-@dataclass(frozen=True)
-class Explorer:
-    """What a page needs to be explored.
-
-    Attributes:
-        section: of the page.
-        style: in its head.
-        scripts: at its end: the data, the library that draws curves, and ours.
-    """
-
-    section: Markup
-    style: Markup
-    scripts: Markup
-
-
-def explorer(
-    runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], sites: Sites, shared: Mapping[str, MachineUse]
-) -> Explorer | None:
-    """Return the explorer of some runs; None: they have no jobs, or too many.
-
-    Args:
-        runs: in the order of the page.
-        reasons: label of a run -> full id of a job -> why it waited, in a sentence.
-        sites: where their machines and workloads are.
-        shared: by label, of runs on shared nodes or with licences.
-    """
+def explorer(facts: PageFacts) -> PageSection | None:
+    """Return the explorer of some runs; None: they have no jobs, or too many."""
+    runs, sites = facts.runs, facts.sites
     machines = {run.result.platform.sha256: run for run in runs}
     largest = max(machines.values(), key=lambda run: run.hosts or 0)
     machine = sites.machine(largest) if (largest.hosts or 0) <= MAX_ROWS else None
-    data = page_data(runs, demands_of(runs, sites), lambda table: families(table, sites, shared), machine)
+    data = page_data(runs, demands_of(runs, sites), lambda table: families(table, sites, facts.shared), machine)
     if data is None:
         return None
     section = (
@@ -67,13 +40,15 @@ def explorer(
     )
     states = [state.value for state in FINAL_STATES]
     # In a script's text nothing but its end tag ends it.
-    told = msgspec.json.encode({**data, "states": states, "reasons": reasons}).decode().replace("<", "\\u003c")
+    told = msgspec.json.encode({**data, "states": states, "reasons": facts.reasons}).decode().replace("<", "\\u003c")
     # A page of plain hosts has neither the scripts nor the style of maps and resources.
     main, styles = ("families/main.js", ["explore.css", "families/families.css"])
     if "families" not in data:
         main, styles = "main.js", ["explore.css"]
     ours = bundle_script(main, lambda path: _asset("assets", path))
-    return Explorer(
+    return PageSection(
+        "explore",
+        "Explore",
         Markup(section),
         Markup(_asset("vendor", "uplot", "uPlot.min.css") + "".join(_asset("assets", style) for style in styles)),
         Markup(
@@ -92,4 +67,4 @@ def _library() -> str:
 
 
 def _asset(*names: str) -> str:
-    return resources.files("batdispatch.report.explore").joinpath(*names).read_text(encoding="utf-8")
+    return resources.files(__package__).joinpath(*names).read_text(encoding="utf-8")

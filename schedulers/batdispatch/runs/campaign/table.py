@@ -21,7 +21,7 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import read_record, write_whole
 from batdispatch.inputs.folders import check_finished
-from batdispatch.parts.solving.account import MEASURED_FIELDS
+from batdispatch.results.decisions import CLOCKED_FIELDS
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.run_files import CAMPAIGN_TABLE, RESULT
 from batdispatch.results.runs import Result
@@ -33,7 +33,7 @@ RESULTS, TIMINGS = CAMPAIGN_TABLE, "timings.parquet"
 NAMES = ("part", "platform", "workload", "replicate", "dispatcher", "seed", "cell")
 _MEASURED = "Decision time"
 #: Facts of a dispatcher's report that a clock measured.
-_CLOCKED = (*MEASURED_FIELDS, "cpu_seconds")
+_CLOCKED = (*CLOCKED_FIELDS, "cpu_seconds")
 #: Units of what is no metric.
 _UNITS = {"cpu_seconds": "s", "load_seconds": "s", "simulation_seconds": "s", "peak_memory_mib": "MiB"}
 

@@ -13,8 +13,7 @@ import msgspec
 
 from batdispatch.audit.findings import Violation, is_amount, short
 from batdispatch.inputs.files import MAX_BYTES, read_all
-from batdispatch.parts.solving.account import MEASURED_FIELDS
-from batdispatch.results.decisions import PLANS, TIMES
+from batdispatch.results.decisions import CLOCKED_FIELDS, PLANS, TIMES
 from batdispatch.results.run_files import RECORDING
 
 KIND = "decision"
@@ -72,7 +71,7 @@ def without_times(line: str | bytes) -> str:
         facts = msgspec.json.decode(line, type=dict[str, Any])
     except msgspec.MsgspecError:
         return str(line)
-    kept = {key: value for key, value in facts.items() if key not in MEASURED_FIELDS or not is_amount(value)}
+    kept = {key: value for key, value in facts.items() if key not in CLOCKED_FIELDS or not is_amount(value)}
     return msgspec.json.encode(kept).decode()
 
 

@@ -1,0 +1,1 @@
+"""One folder an ability; see `batdispatch.core.abilities`."""
