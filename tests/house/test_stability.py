@@ -1,6 +1,8 @@
 """What authors may rely on stays, and what goes away says so first."""
 
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -91,3 +93,9 @@ def test_a_former_name_works_on_and_warns_where_it_is_used(monkeypatch: pytest.M
         assert batdispatch.Job.__name__ == "Job"
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         batdispatch.Nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["events", "hostset", "whatif"])
+def test_a_public_name_needs_nothing_imported_before(name: str) -> None:
+    code = f"import batdispatch; assert batdispatch.{name}.__name__.endswith({name!r})"
+    subprocess.run([sys.executable, "-c", code], check=True)
