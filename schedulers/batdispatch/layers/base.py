@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
@@ -28,6 +28,8 @@ class Layer(Dispatcher):
 
     #: A layer keeps jobs of its own.
     heeds_reservations = False
+    #: Whether it changes the sizes of running jobs.
+    resizes: ClassVar[bool] = False
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)

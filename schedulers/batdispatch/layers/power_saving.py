@@ -58,7 +58,6 @@ from batdispatch.layers.base import Layer, chain
 from batdispatch.layers.cheap_hours import CheapHours
 from batdispatch.layers.idle_times import IdleTimes
 from batdispatch.layers.power_cap import PowerCap, put
-from batdispatch.layers.resizing import Resizing
 from batdispatch.layers.slow_jobs import SlowJobs
 from batdispatch.parts.prediction import Predictions
 from batdispatch.parts.sleep import IdleHosts, make_sleep
@@ -151,7 +150,7 @@ class PowerSaving(Layer):
                 f"dispatcher powered: found {self.options.dispatcher} inside it, expected one without powered: "
                 "both would decide what becomes of the same hosts"
             )
-        if self.options.watts and any(isinstance(inside, Resizing) for inside in chain(self.inner)):
+        if self.options.watts and any(isinstance(inside, Layer) and inside.resizes for inside in chain(self.inner)):
             raise InputError(
                 f"dispatcher powered: found watts={self.options.watts} around {self.options.dispatcher}, expected no "
                 "watts: a field does not say what jobs burn on other numbers of hosts"

@@ -80,6 +80,7 @@ class Resizing(Layer):
 
     options_type: ClassVar[type[Options]] = ResizingOptions
     registers_jobs = True
+    resizes = True
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
