@@ -457,12 +457,7 @@ class Resizing(Layer):
             stay, flexible, (units, until) = ledger.running[name], segment.flexible, segment.seeks
             ledger.release(name)
             hosts = self._grown(ledger, flexible, stay, units)
-            if hosts is not None and ledger.now <= stay.start:
-                # Killed in the moment in which it starts, it would be written as if it had run for 10 microseconds, and
-                # would overlap its successor. It keeps the nodes for the moment that it runs.
-                self._hold_beside(ledger, stay.job, hosts.without(stay.allocation.mask))
-                ledger.wake_at(ledger.now + TICK)
-            elif hosts is not None:
+            if hosts is not None:
                 self.actions.did("expand", self._cost(flexible, stay, units) + ledger.now - stay.start)
                 self._stop(ledger, stay, Resize(units, Place(hosts), self._cost(flexible, stay, units)))
             elif ledger.now >= until - TICK:

@@ -100,7 +100,9 @@ def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleeper
         seconds=np.array(seconds).ravel(),
         foreseen=np.full(jobs, np.nan),
     )
-    sleepers.hold_zeros(words, "free", "falling", "asleep", "rising", "wanted", "idle", "some", "others")
+    sleepers.hold_zeros(
+        words, "free", "falling", "asleep", "rising", "wanted", "idle", "some", "others", "planned_hosts"
+    )
     sleepers.hold_zeros(size, "booting_job", "active_switch", "leaving_switch", "told_switch")
     # A job takes three numbers.
     sleepers.hold_zeros(3 * jobs, "planned")
