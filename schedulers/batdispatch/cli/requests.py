@@ -33,6 +33,7 @@ def command(question: RequestQuestion, as_json: bool) -> None:
       batdispatch requests --law tnorm:0,20,8,2 --unit h --zeta 0.1
       batdispatch requests --law tnorm:0,20,8,2 --sequence toptimal[grid=200] --json
       batdispatch requests --law tnorm:0,20,8,2 --beta 1 --gamma 0.5 --least 2
+      batdispatch requests --law uniform:2,98 --sequence 5h,40h,60h,98h
       batdispatch requests --law pareto:1,20,2.1 --sequence neuroscience --history 1.2,4,2.5
     """
     from batdispatch.parts.requests.answer import answer
