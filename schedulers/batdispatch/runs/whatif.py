@@ -96,7 +96,13 @@ def what_if(
     def make(count: int) -> dict[str, Path]:
         names = run_names(list(setups))[:count]
         folders, failures = compare(
-            specs[:count], out, processes=processes, listener=listener, fresh=fresh and count == 1, names=names
+            specs[:count],
+            out,
+            processes=processes,
+            listener=listener,
+            fresh=fresh and count == 1,
+            names=names,
+            called=list(setups)[:count],
         )
         if failures:
             name, why = next(iter(failures.items()))
