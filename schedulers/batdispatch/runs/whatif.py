@@ -86,16 +86,23 @@ def what_if(
     with Claim(out):
         imported = inputs.prepare(listener)
         machine = read_platform(inputs.platform, master=base.master_host).machine
-        setups = dict(variants(setup_of(machine, base.dispatcher)))
+        site = setup_of(machine, base.dispatcher)
+        setups = dict(variants(site))
         if graded and imported is None:
             raise InputError("is no log, so nothing says what really happened", source=str(inputs.workload))
-        specs = _specs(setups, base, inputs, out)
+        specs = _specs(setups, site, base, inputs, out)
     workload = read_workload(inputs.workload)
 
     def make(count: int) -> dict[str, Path]:
         names = run_names(list(setups))[:count]
         folders, failures = compare(
-            specs[:count], out, processes=processes, listener=listener, fresh=fresh and count == 1, names=names
+            specs[:count],
+            out,
+            processes=processes,
+            listener=listener,
+            fresh=fresh and count == 1,
+            names=names,
+            called=list(setups)[:count],
         )
         if failures:
             name, why = next(iter(failures.items()))
@@ -128,14 +135,13 @@ def with_changes(changes: Sequence[str]) -> Callable[[Setup], dict[str, Setup]]:
     return lambda setup: {BASELINE: setup, **{text: with_change(setup, text) for text in changes}}
 
 
-def _specs(setups: Mapping[str, Setup], base: RunSpec, inputs: Inputs, out: Path) -> list[RunSpec]:
-    """Write the platforms of variants, and return their runs."""
+def _specs(setups: Mapping[str, Setup], site: Setup, base: RunSpec, inputs: Inputs, out: Path) -> list[RunSpec]:
+    """Write the platforms of the variants whose machine is not that of the site, and return the runs of all."""
     (out / INPUT).mkdir(parents=True, exist_ok=True)
-    first = next(iter(setups.values()))
     specs = []
     for number, setup in enumerate(setups.values()):
         platform = inputs.platform
-        if (setup.nodes, setup.queues) != (first.nodes, first.queues):
+        if (setup.nodes, setup.queues) != (site.nodes, site.queues):
             platform = out / INPUT / f"platform-{number}.xml"
             write_whole(platform, setup.platform)
         specs.append(
