@@ -137,6 +137,19 @@ def test_below_half_a_second_in_the_mean_nothing_waits(write_jobs: Any, wait: fl
     assert text.startswith("No job waits in any of these runs") != waits, text
 
 
+def test_a_longer_turnaround_is_the_price_of_jobs_that_run_longer(write_jobs: Any) -> None:
+    def jobs(name: str, wait: float, runs: float) -> Path:
+        told = {str(n): {"start": wait, "finish": wait + runs, "hosts": str(n)} for n in range(20)}
+        folder: Path = write_jobs(told, name)
+        return folder
+
+    # As if malleable jobs had shrunk: they wait 10 instead of 60 min, and take 130 instead of 120 min with their run.
+    text = text_of(jobs("a", 3600.0, 3600.0), jobs("b", 600.0, 7200.0))
+    assert "The price: mean turnaround 2.17 h instead of 2 h." in text, text
+    text = text_of(jobs("c", 3600.0, 3600.0), jobs("d", 600.0, 3600.0))
+    assert "turnaround" not in text, text
+
+
 def test_rejected_jobs_are_told_of_both(write_jobs: Any) -> None:
     def with_rejected(name: str, wait: float, rejected: int) -> Path:
         jobs: Jobs = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -23,13 +23,15 @@ from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.report.page import write_page, write_report
+from batdispatch.report.replicates.aims import BURNT
 from batdispatch.report.replicates.answers import Section, sections
 from batdispatch.report.replicates.facts import Facts, read_facts, title_of, write_facts
 from batdispatch.report.replicates.page import LinkedPage, render
 from batdispatch.report.replicates.table import DISPATCHER
+from batdispatch.results.energy_words import idle_energy
 from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE, RESULT
 from batdispatch.results.run_names import FILE, read_names
-from batdispatch.results.runs import find_runs
+from batdispatch.results.runs import find_runs, read_result
 from batdispatch.results.statistics.significance import LEAST
 from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
 from batdispatch.runs.comparison_options import ComparisonOptions
@@ -260,19 +262,32 @@ def write_comparison(
     told = sections(runs, facts.baseline or None, blocks=facts.blocks, independent=facts.independent)
     if not told:
         raise InputError("holds no metric to compare: every run failed", source=str(folder))
+    told = _with_doubts_about_energy(told, folder)
     linked, unlinked = _run_pages(folder, page)
     write_page(render(told, facts, linked, unlinked), page)
     return told, facts
 
 
+def _with_doubts_about_energy(told: list[Section], folder: Path) -> list[Section]:
+    """Let the first section say what energy leaves out, if some section shows energy."""
+    if not any(answer.aim.metric in BURNT for one in told for answer in one.answers):
+        return told
+    words = idle_energy(read_result(run) for run in _runs_in(folder))
+    return [replace(told[0], warnings=(*told[0].warnings, words)), *told[1:]] if words else told
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """Return the runs of the last call; a call before it may have left others."""
+    runs = [run for run in (folder / RUNS).rglob("*") if (run / RESULT).is_file()]
+    if not (folder / FILE).is_file():
+        return runs
+    current = {folder / path for path in read_names(folder).current}
+    return [run for run in runs if run in current]
+
+
 def _run_pages(folder: Path, page: Path) -> tuple[list[LinkedPage], list[str]]:
     """Write a page of the runs on each of the first replicates, and return them, and the folders of the others."""
-    runs = [run for run in (folder / RUNS).rglob("*") if (run / RESULT).is_file()]
-    if (folder / FILE).is_file():
-        # A call before the last one may have left others.
-        current = {folder / path for path in read_names(folder).current}
-        runs = [run for run in runs if run in current]
-    groups = {run.parent for run in runs}
+    groups = {run.parent for run in _runs_in(folder)}
     # slice-10 comes behind slice-9.
     ordered = sorted(
         groups, key=lambda group: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(group))]

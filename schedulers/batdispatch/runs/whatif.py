@@ -162,8 +162,22 @@ def _grade(imported: ImportResult, inputs: Inputs, folders: Mapping[str, Path]) 
     (folder,) = folders.values()
     waits = waits_of(imported, inputs.platform, [folder])
     count = len(imported.workload.jobs)
+    # The means are those of the jobs that the tables count.
+    counted = waits_of(imported, inputs.platform, [folder], np.concatenate(_windows(imported.workload)))
     rejected = np.isnan(waits_in(FolderJobs(folder).logical, _rows(imported.workload))[0]).sum() / count
-    return grade_of(waits[LOG], waits[folder.name], rejected=float(rejected))
+    found = grade_of(waits[LOG], waits[folder.name], rejected=float(rejected))
+    return found._replace(means=(float(counted[LOG].wait.mean()), float(counted[folder.name].wait.mean())))
+
+
+def _windows(workload: Workload) -> list[NDArray[np.int64]]:
+    """Return the places of the jobs of each window in the workload."""
+    count = len(workload.jobs)
+    plan = plan_windows(
+        count, WINDOWS, jobs=max(int(count * (1 - 2 * AROUND)) // WINDOWS, 1), warm_up=int(AROUND * count),
+        cool_down=int(AROUND * count), source=str(workload.path),
+    )  # fmt: skip
+    begins = [plan.warm_up + number * plan.step for number in range(plan.windows)]
+    return [np.arange(begin, begin + plan.jobs) for begin in begins]
 
 
 def _rows(workload: Workload) -> dict[str, int]:
@@ -177,15 +191,7 @@ def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
     rows = _rows(workload)
     waits = {label: waits_in(FolderJobs(folder).logical, rows) for label, folder in runs.folders.items()}
     ran = ~np.isnan(np.array([wait for wait, _ in waits.values()])).any(axis=0)
-    plan = plan_windows(
-        len(rows), WINDOWS, jobs=max(int(len(rows) * (1 - 2 * AROUND)) // WINDOWS, 1), warm_up=int(AROUND * len(rows)),
-        cool_down=int(AROUND * len(rows)), source=str(workload.path),
-    )  # fmt: skip
-    windows = [
-        np.arange(plan.warm_up + number * plan.step, plan.warm_up + number * plan.step + plan.jobs)
-        for number in range(plan.windows)
-    ]
-    windows = [part[ran[part]] for part in windows]
+    windows = [part[ran[part]] for part in _windows(workload)]
     blocks = tuple(Block(workload.name, f"window {number}") for number in range(len(windows)))
 
     def metric(name: str, measure: Callable[[Floats, Floats], float], chosen: Sequence[NDArray[np.int64]]) -> RunMetric:

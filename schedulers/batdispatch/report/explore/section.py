@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 import msgspec
 from markupsafe import Markup
@@ -15,6 +16,7 @@ from batdispatch.report.explore.data import MAX_ROWS, MAX_SEGMENTS, page_data
 from batdispatch.report.explore.demands import demands_of
 from batdispatch.report.explore.families import families
 from batdispatch.report.html import environment
+from batdispatch.results.metrics.rows import page_unit
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import Sites
@@ -67,7 +69,8 @@ def explorer(
     )
     states = [state.value for state in FINAL_STATES]
     # In a script's text nothing but its end tag ends it.
-    told = msgspec.json.encode({**data, "states": states, "reasons": reasons}).decode().replace("<", "\\u003c")
+    header = {**data, **_as_on_page(runs, data["runs"]), "states": states, "reasons": reasons}
+    told = msgspec.json.encode(header).decode().replace("<", "\\u003c")
     # A page of plain hosts has neither the scripts nor the style of maps and resources.
     main, styles = ("families/main.js", ["explore.css", "families/families.css"])
     if "families" not in data:
@@ -82,6 +85,15 @@ def explorer(
             f"<script>(() => {{\n{ours}}})();</script>\n"
         ),
     )
+
+
+def _as_on_page(runs: Sequence[Run], shown: Sequence[str]) -> dict[str, Any]:
+    """Return the units of waits, (seconds, name) or None, and the runs' energy, kWh, as the page's tables have them."""
+    units = {
+        short: page_unit(f"{name}_waiting_time", [run.metrics.get(f"{name}_waiting_time") for run in runs])
+        for short, name in (("mean", "mean"), ("longest", "max"))
+    }
+    return {"wait_units": units, "energies": [run.metrics.get("energy") for run in runs if run.label in shown]}
 
 
 def _library() -> str:

@@ -71,7 +71,7 @@ def of_both(table: RunMetric, ours: str, theirs: str) -> tuple[Floats, Floats]:
 
 def ratio_of_longest(aim: Aim, mine: Floats, other: Floats) -> float:
     """Return the ratio of two dispatchers' most of all jobs over all replicates."""
-    return math.exp(float(aim.apart(mine.max(keepdims=True), other.max(keepdims=True))[0]))
+    return aim.ratio(float(mine.max()), float(other.max()))
 
 
 def pair(table: RunMetric, aim: Aim, ours: str, theirs: str) -> Pair:
