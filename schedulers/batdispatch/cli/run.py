@@ -8,7 +8,7 @@ import click
 from msgspec.structs import asdict
 
 from batdispatch.cli.groups import Command
-from batdispatch.cli.messages import Terminal, json_text, quiet_option, show
+from batdispatch.cli.messages import Terminal, echo, json_text, quiet_option, show
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, out_option
 from batdispatch.runs.spec import RunSpec, as_typed
@@ -60,11 +60,11 @@ def command(typed: RunSpec, out: Path | None, as_json: bool) -> None:
         done = run(**asdict(spec), out=folder, log=False, listener=Terminal(progress.tell))
     result = done.result
     if as_json:
-        click.echo(json_text(result))
+        echo(json_text(result))
         return
     show(metrics_table({spec.label: done.metrics}))
     if told := idle_energy([read_result(folder)]):
         show(told)
     for line in in_words({spec.label: rejections_of(result)}):
         show(line)
-    click.echo(str(folder))
+    echo(str(folder))

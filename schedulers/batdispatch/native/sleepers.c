@@ -10,8 +10,6 @@
 
 /* Seconds by which times may differ that are one, as in batdispatch.engines.mail. */
 #define EARLY 1.0001e-9
-/* No simulation lasts longer, s. */
-#define LAST_MOMENT 0x1p37
 
 /* ---------------------------------------------------------------- sets of hosts */
 
@@ -352,7 +350,7 @@ static void put_to_sleep(State *state, int64_t spared, int64_t chosen)
 static void call_by(State *state, double time)
 {
     Sleepers *s = state->sleepers;
-    if (time < LAST_MOMENT && !(state->now < s->called && s->called <= time))
+    if (time < s->last_moment && !(state->now < s->called && s->called <= time))
         s->called = call_at(state, time);
 }
 

@@ -29,6 +29,8 @@ typedef struct Sleepers {
     int64_t keep;
     int64_t if_nobody_waits;
     int64_t ahead;
+    /* When simulated time ends, s: MAX_MOMENT of batdispatch.core.jobs.fields. */
+    double last_moment;
     /* As the ledger and the layer have them; some room for sets. */
     uint64_t *free;
     uint64_t *falling;
