@@ -287,7 +287,8 @@ def _runs_in(folder: Path) -> list[Path]:
 
 def _run_pages(folder: Path, page: Path) -> tuple[list[LinkedPage], list[str]]:
     """Write a page of the runs on each of the first replicates, and return them, and the folders of the others."""
-    groups = {run.parent for run in _runs_in(folder)}
+    runs = _runs_in(folder)
+    groups = {run.parent for run in runs}
     # slice-10 comes behind slice-9.
     ordered = sorted(
         groups, key=lambda group: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(group))]
