@@ -61,7 +61,7 @@ def compare(workload: Workload, hosts: int, dispatcher: str) -> float:
         engine = EmbeddedEngine(Machine.flat(hosts), workload, Outputs(Path(name), hosts))
         ours = timed(lambda: engine.run(Session(create(dispatcher))))[0]
         engine = EmbeddedEngine(Machine.flat(hosts), workload, Outputs(Path(name), hosts))
-        ours = min(ours, timed(lambda: engine.run(Session(create(dispatcher)))))[0]
+        ours = min(ours, timed(lambda: engine.run(Session(create(dispatcher))))[0])
         if dispatcher == "easy":
             with (Path(name) / "jobs.csv").open(newline="") as rows:
                 found = {row["job_id"]: float(row["starting_time"]) for row in csv.DictReader(rows)}
@@ -69,7 +69,7 @@ def compare(workload: Workload, hosts: int, dispatcher: str) -> float:
             wrong = [job for job, start in expected.items() if abs(found[job] - start) > 1e-6]
             if wrong:
                 raise SystemExit(f"{len(wrong)} jobs start at another time than the yardstick's, first {wrong[0]}")
-    least = min(least, timed(lambda: easy(jobs, hosts)))[0]
+    least = min(least, timed(lambda: easy(jobs, hosts))[0])
     count = len(jobs)
     print(
         f"{dispatcher}, {workload.name}, {count:,} jobs, {hosts:,} hosts: {ours:.2f} CPU-s, "

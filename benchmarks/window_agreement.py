@@ -1,17 +1,22 @@
 """How well windows, and slices from idle, agree with the whole log: each ordering against easy, in three figures.
 
     nice -n 15 .venv/bin/python benchmarks/window_agreement.py LOG... [--out FOLDER] [--replicates N] [--ways WAY,...]
+    [--rows NAME,...]
 
 Runs that are whole in FOLDER are kept. A figure is marked * if it differs from the whole log's by more than 25 %.
+--rows says which dispatchers have rows; the last row counts all.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import batdispatch as bd
+from batdispatch.core.line.options import split_list
 
 ORDERINGS = (
     *("sjf", "smallest-area", "smallest-first", "f1", "f2", "f3", "f4", "unicef", "wfp3", "slowdown", "aged-area"),
@@ -30,6 +35,7 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 #: Relative difference above which two figures do not agree.
 MOST = 0.25
+STAR = "\\*"
 Ratios = dict[str, dict[str, float]]
 
 
@@ -39,24 +45,26 @@ def main() -> None:
     read.add_argument("--out", type=Path, default=Path("window-agreement"))
     read.add_argument("--replicates", type=int, default=10)
     read.add_argument("--ways", default=",".join(WAYS), help="what is held against the whole log")
+    read.add_argument("--rows", default=",".join(DISPATCHERS[1:]), help="dispatchers that have rows")
     given = read.parse_args()
+    ways, rows = given.ways.split(","), split_list(given.rows)
     for log in given.logs:
-        _measure(log, given.out / log.name.partition(".")[0], given.replicates, given.ways.split(","))
+        _measure(log, given.out / log.name.partition(".")[0], given.replicates, ways, rows)
 
 
-def _measure(log: Path, out: Path, replicates: int, ways: list[str]) -> None:
+def _measure(log: Path, out: Path, replicates: int, ways: list[str], rows: Sequence[str]) -> None:
     whole = _of_whole(bd.compare(log, list(DISPATCHERS), out=out / "whole", record=False))
     made = {
         name: bd.replicate(log, list(DISPATCHERS), replicates, out=out / name.replace(" ", "-"), **WAYS[name])
         for name in ways
     }
-    print()
     for name, one in made.items():
-        print(f"{log.name}, {name}: {one.facts.how}")
+        print(f"{log.name}, {name}: {one.facts.how}", file=sys.stderr)
     found = [_of_replicates(one) for one in made.values()]
-    print(f"\n| against easy: slowdown / mean wait / longest wait | whole log | {' | '.join(made)} |")
+    what = f"{log.name.partition('.')[0]}, against easy: slowdown / mean wait / longest wait"
+    print(f"| {what} | whole log | {' | '.join(made)} |")
     print(f"|---|{'---|' * (len(made) + 1)}")
-    for name in DISPATCHERS[1:]:
+    for name in rows:
         cells = [" / ".join(f"{whole[name][figure]:.2f}" for figure in FIGURES)]
         cells += [" / ".join(_cell(one[name][figure], whole[name][figure]) for figure in FIGURES) for one in found]
         print(f"| `{name}` | {' | '.join(cells)} |")
@@ -72,7 +80,7 @@ def _agrees(value: float, true: float) -> bool:
 
 
 def _cell(value: float, true: float) -> str:
-    return f"{value:.2f}{'' if _agrees(value, true) else '*'}"
+    return f"{value:.2f}{'' if _agrees(value, true) else STAR}"
 
 
 def _of_whole(comparison: Any) -> Ratios:

@@ -5,11 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from batdispatch.core.errors import BatdispatchError, InputError
 from expe.common.running import Experiment, checked
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    print("expe: terminated", file=sys.stderr)
+    sys.exit(128 + number)
 
 
 def main() -> int:
@@ -59,4 +67,8 @@ def _told(name: str, asked: argparse.Namespace) -> bool:
 
 
 if __name__ == "__main__":
+    # A signal that ends it ends what it started, too.
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(each) is not signal.SIG_IGN:
+            signal.signal(each, _terminate)
     sys.exit(main())

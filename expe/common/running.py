@@ -80,7 +80,15 @@ class Experiment:
         words = [Path(sys.executable).with_name("batdispatch"), "campaign", self.folder / FILE, "--out", self.out]
         words += ["--jobs", str(processes), *(["--quick"] if self.quick else [])]
         words += ["--logs", self.logs] if self.logs is not None else []
-        if subprocess.run(words, check=False, stdout=subprocess.DEVNULL).returncode:
+        with subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL) as campaign:
+            try:
+                status = campaign.wait()
+            except BaseException:
+                # It ends the processes that it started, which it could not do if it were killed.
+                campaign.terminate()
+                campaign.wait()
+                raise
+        if status:
             raise SimulationError(f"the campaign of expe/{self.name} did not end well")
 
     def rows(self) -> pd.DataFrame:

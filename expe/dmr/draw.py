@@ -1,4 +1,4 @@
-"""Pictures of what was measured: figures 4 to 8 of the paper, and what load changes."""
+"""Pictures of what was measured: figures 3 to 8 of the paper, and what load changes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,32 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import style
 from batdispatch.results.statistics.student import half_width
 from expe.dmr.paper import FIXED_UTILISATION, GAINS, HOSTS, PAPER
-from expe.dmr.tables import History, Measured, Pairs, column, falls
+from expe.dmr.tables import History, Measured, Pairs, column, falls, resized
 
 HOUR = 3600.0
 #: Name in the workload -> in the pictures.
 APPLICATIONS = {"cg": "conjugate gradient", "jacobi": "Jacobi", "n-body": "N-body"}
+
+
+def stages_picture(path: Path, rows: pd.DataFrame) -> None:
+    """Draw the stages of resizes between two sizes as bars, as figure 3."""
+    found = resized(rows)
+    panels = {"scheduling": "scheduling (s)", "moving": "resize (s)"}
+    with style.own_style():
+        figure, every = style.new_grid(1, len(panels), 4.0)
+        for index, (axes, (stage, label)) in enumerate(zip(every, panels.items(), strict=True)):
+            names = [f"{one.before} to {one.after}" for one in found]
+            axes.barh(names, [getattr(one, stage) for one in found], 0.7, color=style.series_style(index)["color"])
+            axes.invert_yaxis()
+            axes.set_xlabel(label)
+            axes.grid(visible=True, axis="x")
+    write_whole(path, style.alone(figure, path.stem, "stages of resizes between two numbers of nodes"))
 
 
 def gains_picture(path: Path, found: Mapping[int, Pairs], metric: str, label: str) -> None:

@@ -18,6 +18,7 @@ from expe.dmr.draw import (
     jobs_picture,
     load_picture,
     modes_picture,
+    stages_picture,
 )
 from expe.dmr.tables import (
     History,
@@ -28,12 +29,14 @@ from expe.dmr.tables import (
     curves_table,
     fs_load_table,
     fs_near_table,
+    growing_table,
     history_of,
     load_table,
     modes_table,
     nearest,
     pattern_table,
     schedulers_table,
+    stages_table,
     table_4,
 )
 
@@ -74,14 +77,23 @@ class Case(NamedTuple):
 
 
 def columns(row: Mapping[str, Any], run: Path) -> dict[str, float]:
-    """Return the execution time of a run, s, as a mean over its jobs.
+    """Return the execution time of a run, s, as a mean over its jobs; and of its resizes, if there were any, how many a
+    job had, and their mean seconds, those of scheduling among them.
 
     Raises:
         SimulationError: a job did not end by itself.
     """
     if row["nb_jobs_success"] != row["workload.jobs"]:
         raise SimulationError(f"{run}: a job did not end by itself")
-    return {"execution": row["mean_turnaround_time"] - row["mean_waiting_time"]}
+    found = {"execution": row["mean_turnaround_time"] - row["mean_waiting_time"]}
+    resizing = read_result(run).report.get("resizing", {})
+    for kind in ("expand", "shrink"):
+        if kind in resizing:
+            found[f"{kind}s_per_job"] = resizing[kind]["count"] / row["workload.jobs"]
+        if resizing.get(kind, {}).get("count"):
+            scheduling = resizing["scheduling"][kind]
+            found |= {f"{kind}_scheduling": scheduling, f"{kind}_moving": resizing[kind]["mean"] - scheduling}
+    return found
 
 
 class Found:
@@ -199,6 +211,7 @@ _PARTS = {
         "schedulers, malleable with walltimes",
     ),
     **{name: (f"{name}, fixed", f"{name}, malleable") for name in ("curves", "load", "sleeps", "sleeps by load")},
+    **{name: (name,) for name in ("figure 3", "growing costs")},
 }
 Section = tuple[Sequence[str], Callable[..., Any]]
 
@@ -215,11 +228,14 @@ SECTIONS = {
     "curves": _of("curves", _curves, curves_table),
     "load": _of("load", _loads, load_table),
     "table-1": _of("sleeps", lambda rows: _nearest(rows)[0], actions_table),
+    "figure-3": _of("figure 3", lambda rows: rows, stages_table),
+    "growing-costs": _of("growing costs", lambda rows: rows, growing_table),
     "table-2": (_PARTS["sleeps"], lambda rows: modes_table(*_nearest(rows))),
     "fs-near": _of("sleeps", _sleeps, fs_near_table),
     "fs-load": _of("sleeps by load", _sleeps, fs_load_table),
 }
 PICTURES = {
+    "figure-3.svg": _of("figure 3", lambda rows: rows, stages_picture),
     "figure-4.svg": _of("table 4", _whole, gains_picture, "workload_time", "workload time (h)"),
     "figure-5.svg": _of("table 4", _whole, gains_picture, "wait", "mean wait (h)"),
     "figure-6.svg": _of("table 4", _histories, evolution_picture),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from batdispatch.results.jobs_file import read_columns
@@ -24,6 +25,7 @@ from expe.dmr.paper import (
     TIMEOUT,
 )
 
+KINDS = ("expand", "shrink")
 #: Metric of table 4 -> heading, digits behind the point, factor.
 METRICS = {
     "utilisation": ("utilisation (%)", 1, 100.0),
@@ -235,6 +237,56 @@ def fs_load_table(varied: Mapping[float, Modes]) -> str:
         for what in ("shrinks per job", "expansions per job", "completion falls (%)")
     ]
     return table(["mean run time (s)", *heads], rows)
+
+
+# ---------------------------------------------------------------------- what resizes cost
+
+
+class Resized(NamedTuple):
+    """Resizes of one kind: sizes, and mean seconds of the stages of figure 3."""
+
+    before: int
+    after: int
+    scheduling: float
+    moving: float
+
+
+def resized(rows: pd.DataFrame) -> list[Resized]:
+    """Return the resizes of figure 3: expansions before shrinks, small ones before large ones."""
+    found = []
+    for row in rows.to_dict("records"):
+        least, kind = int(row["workload.least"]), row["workload.action"]
+        sizes = least, least * int(row["workload.factor"])
+        before, after = sizes if kind == "expand" else sizes[::-1]
+        found.append(Resized(before, after, row[f"{kind}_scheduling"], row[f"{kind}_moving"]))
+    return sorted(found, key=lambda one: (one.before > one.after, max(one[:2]) / min(one[:2]), one.before))
+
+
+def stages_table(rows: pd.DataFrame) -> str:
+    """Return the stages of resizes between two sizes."""
+    lines = [
+        [
+            f"{one.before} to {one.after}",
+            f"{one.scheduling:.3f}",
+            f"{one.moving:.3f}",
+            f"{one.scheduling + one.moving:.3f}",
+        ]
+        for one in resized(rows)
+    ]
+    return table(["nodes", "scheduling (s)", "resize (s)", "both (s)"], lines)
+
+
+def growing_table(rows: pd.DataFrame) -> str:
+    """Return what costs that grow with the nodes change for flexible sleeps."""
+    lines = []
+    names = ["dispatcher.unit_cost", "dispatcher.acknowledge_cost"]
+    for costs, some in rows.assign(**{name: rows[name].astype(float) for name in names}).groupby(names):
+        cells = [interval((some[f"{kind}_scheduling"] + some[f"{kind}_moving"]).tolist(), 2) for kind in KINDS]
+        cells += [interval(some[f"{kind}s_per_job"].tolist(), 2) for kind in KINDS]
+        cells += [interval(some[name].tolist(), 0) for name in ("mean_waiting_time", "execution")]
+        lines.append([f"{cost:g}" for cost in costs] + [*cells, percent(some["utilisation"].tolist())])
+    heads = ["expansion (s)", "shrink (s)", "expansions per job", "shrinks per job", "wait (s)", "execution (s)"]
+    return table(["for each node (s)", "for each process (s)", *heads, "utilisation (%)"], lines, 2)
 
 
 # ---------------------------------------------------------------------- one run, job by job and over time

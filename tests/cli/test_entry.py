@@ -87,3 +87,24 @@ def test_python_runs_the_package_as_the_command() -> None:
         "batdispatch: error: No such option '--dispacher'. Did you mean '--dispatcher'? "
         "See python -m batdispatch run --help\n"
     )
+
+
+@pytest.mark.parametrize(("flags", "shown"), [([], False), (["-W", "default"], True)])
+def test_warnings_are_shown_only_to_those_who_ask(flags: list[str], shown: bool) -> None:
+    program = """
+import os, subprocess, sys, warnings
+import batdispatch.cli.main as command
+from batdispatch.cli.entry import main
+
+def run() -> None:
+    warnings.warn_explicit("here", RuntimeWarning, "x.py", 1)
+    if not sys.warnoptions:
+        subprocess.run([sys.executable, "-c", "import warnings; warnings.warn('there')"], check=True)
+
+command.main = run
+main()
+"""
+    done = subprocess.run([sys.executable, *flags, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert ("RuntimeWarning: here" in done.stderr) == shown
+    assert shown or done.stderr == ""

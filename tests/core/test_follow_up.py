@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.circles import in_circles
+from batdispatch.core.line.events import JobSubmitted, SimulationBegins
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
@@ -141,3 +143,34 @@ def test_the_search_for_circles_is_not_ended_by_the_length_of_a_chain() -> None:
     chain = {str(number): [str(number + 1)] for number in range(50_000)}
     assert in_circles({**chain, "50000": []}) == {}
     assert len(in_circles({**chain, "50000": ["0"]})) == 50_001
+
+
+# ---------------------------------------------------------------------- the queue is in order of arrival
+
+
+def submitted(ledger: Ledger, name: str, units: int, walltime: float) -> None:
+    job = Job(id=f"w0!{name}", request=Request(units=units), submission=ledger.now, walltime=walltime)
+    ledger.apply_submitted(JobSubmitted(ledger.now, job))
+
+
+def test_a_job_that_is_shown_anew_keeps_its_place_in_the_queue() -> None:
+    """By its walltime `long` reaches into the maintenance; after that it may have all hosts, as `short` may."""
+    ledger = Ledger(SimulationBegins(0.0, in_maintenance()))
+    for name, walltime in (("long", 20.0), ("short", 5.0)):
+        submitted(ledger, name, 1, walltime)
+    before = ledger.queue["w0!long"].request
+    ledger.now = 50.0
+    assert [shown.id for _, shown in ledger.turn() if shown is not None] == ["w0!long"]
+    assert ledger.queue["w0!long"].request != before
+    assert list(ledger.queue) == ["w0!long", "w0!short"]
+
+
+def test_a_job_that_was_kept_back_comes_back_to_its_place_in_the_queue() -> None:
+    ledger = Ledger(SimulationBegins(0.0, Machine.flat(2)))
+    for name in ("a", "b", "c"):
+        submitted(ledger, name, 1, 5.0)
+    job = ledger.queue["w0!b"]
+    ledger.keep_back(job)
+    assert list(ledger.queue) == ["w0!a", "w0!c"]
+    ledger.bring_back(job)
+    assert list(ledger.queue) == ["w0!a", "w0!b", "w0!c"]

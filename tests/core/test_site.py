@@ -1,6 +1,7 @@
 """What a site says of its queues: who is in which, on what hosts, and who is refused."""
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,32 @@ def test_a_wrong_site_is_refused(told: dict[str, Any], said: str) -> None:
 def test_hosts_that_contradict_each_other_are_refused() -> None:
     with pytest.raises(InputError, match="hosts a and b state different queues"):
         Machine([Host(id=i, name=name, properties={"queues": "{}" + " " * i}) for i, name in enumerate("ab")])
+
+
+HUGE = ["n[0-9999999]", "n[0-99999][0-99999]", "n[0-999999]", "[0-9]" * 30, "n[0-99999999999999]"]
+
+
+@pytest.mark.parametrize("text", HUGE)
+def test_brackets_beyond_the_hosts_that_are_there_are_refused_in_little_memory(text: str) -> None:
+    hosts = [
+        Host(id=i, name=f"n{i}", properties={"queues": json.dumps({"partitions": [BATCH | {"hosts": [text]}]})})
+        for i in range(6)
+    ]
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            InputError, match=r"too many hosts, expected at most 1,000,000|'n6', which is not there|no li"
+        ):
+            Machine(hosts)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_texts_together_stand_for_no_more_hosts_than_a_machine_may_have() -> None:
+    assert sum(1 for _ in expand("n[0-9]", "m[0-9]", "n[0-9]")) == 30
+    with pytest.raises(InputError, match=r"'m\[0-999999\]' stands for too many hosts"):
+        list(expand("n1", "m[0-999999]"))
 
 
 def test_names_of_hosts_in_short() -> None:

@@ -60,3 +60,19 @@ def test_a_call_comes_at_the_moment_that_is_handed_back(now: float, wait: float,
     assert ledger.take_decisions() == [CallMeLater(now, at)]
     assert at == max(tick_after(time), round(now + (TICK if at_once and can else SOONEST), 6))
     assert at > now
+
+
+@given(ticks.filter(lambda tick: tick < 1e9), st.floats(1e-9, 1e4))
+def test_a_call_of_batsim_5_is_put_upwards_on_the_millisecond_at_which_it_comes(now: float, wait: float) -> None:
+    ledger = Ledger(SimulationBegins(now, Machine.flat(1), {"calls-in-milliseconds": True}))
+    time = now + wait
+    if time <= now:
+        return
+    at = ledger.wake_at(time)
+    assert at == round(at, 3)
+    assert Fraction(at) >= Fraction(max(time, now + SOONEST)) - Fraction(max(SLIVER, time * 2.0**-51))
+    assert at < max(time, now + SOONEST) + 1.001e-3
+    by = ledger.call_by(time)
+    assert by == round(by, 3)
+    assert Fraction(by) <= Fraction(time) + Fraction(max(SLIVER, time * 2.0**-51))
+    assert ledger.call_from(by) == by

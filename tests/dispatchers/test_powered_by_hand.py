@@ -7,6 +7,7 @@ import pytest
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Stay
 from batdispatch.core.line.decisions import Execute, SetResourceState
 from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
@@ -137,6 +138,22 @@ def test_a_job_whose_host_goes_away_while_it_wakes_up_waits_again() -> None:
     assert result.starts()["2"] == 57.0
     starts = [d.allocation.mask for _, reply in result.exchanges for d in reply.decisions if isinstance(d, Execute)]
     assert starts == [0b11, 0b10]
+
+
+def test_a_job_that_waits_again_stands_before_those_that_came_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Job 2 is started at 50 s on both hosts, which wake up; job 3 waits. A host is away from 52 to 60 s."""
+    queues, take = list[list[str]](), Ledger.take_called_off
+
+    def note(ledger: Ledger) -> list[Stay]:
+        called_off = take(ledger)
+        queues.extend(list(ledger.queue) for _ in called_off)
+        return called_off
+
+    monkeypatch.setattr(Ledger, "take_called_off", note)
+    events = (MachinesUnavailable(52.0, Allocation.of([0])), MachinesAvailable(60.0, Allocation.of([0])))
+    tasks = [Task("1", 0.0, 2, 10.0, 10.0), Task("2", 50.0, 2, 10.0, 10.0), Task("3", 51.0, 2, 5.0, 5.0)]
+    run("powered[sleep=idle,after=20]", *tasks, events=events)
+    assert queues == [["w0!2", "w0!3"]]
 
 
 def test_powered_stands_around_resizing_and_not_inside_it() -> None:

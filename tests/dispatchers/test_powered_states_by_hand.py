@@ -49,6 +49,15 @@ def test_a_job_that_lacks_only_power_starts_in_the_fastest_state_that_fits(name:
     assert spans(run(f"dispatcher={name},cap=720", *tasks)) == {"1": (0.0, 10.0), "2": (10.0, 20.0)}
 
 
+def test_a_job_that_is_killed_in_the_moment_it_starts_takes_no_time_and_its_rest_does_not_overlap_it() -> None:
+    """Its stretch is that of a job that Batsim kills as soon as it can, a tenth of a nanosecond after its start."""
+    result = run("cap=520,states=lower", Task("1", 0.0, 2, 10.0, 11.0), Task("2", 1.0, 2, 10.0, 11.0))
+    rows = {line.split(",")[0]: line.split(",") for line in result.files["jobs.csv"].decode().splitlines()[1:]}
+    assert rows["2"][7:13] == ["COMPLETED_KILLED", "20.000000", "0.000000", "20.000000", "19.000000", "19.000000"]
+    assert float(rows["2"][13]) == pytest.approx(19e10)
+    assert rows["2~2"][8] == "20.000000"
+
+
 def test_a_job_with_too_short_a_walltime_has_as_much_of_its_work_done() -> None:
     result = run("cap=720,states=lower", Task("1", 0.0, 2, 10.0, 11.0), Task("2", 1.0, 2, 10.0, 8.0))
     assert spans(result)["2~2"] == (1.0, 17.0)

@@ -20,7 +20,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.mail import Delay
 from batdispatch.engines.records import EngineOptions
 from batdispatch.layers.flexible import Flexible
-from batdispatch.layers.redistribution import transfer_seconds
+from batdispatch.layers.redistribution import Costs, transfer_seconds
 from malleable import FREE, checked
 from simulating import Result, Task, simulate
 from strategies import make_job
@@ -73,6 +73,36 @@ def test_costs_are_added_up_and_nodes_leave_when_the_redistribution_is_over() ->
     assert found["a~2"][:2] == (30.0, 72.55)
     # Half of its work is left, 50 s on 4 nodes; this resize costs two checks and the redistribution.
     assert found["a~3"] == (72.55, 72.55 + 0.2 + 0.25 + 50.0, "0-3")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "scheduling", "moving"),
+    [
+        # 0.2 s, 0.01 s for each of the nodes, and two checks of 0.1 s; 1 GB at 1 GB/s.
+        (1, 2, 0.2 + 2 * 0.01 + 0.2, 0.5),
+        (32, 64, 0.2 + 64 * 0.01 + 0.2, 1 / 64),
+        # 0.3 s; and 0.05 s for each of the processes that wait for one another.
+        (2, 1, 0.3 + 2 * 0.01 + 0.2, 0.5 + 2 * 0.05),
+        (64, 32, 0.3 + 64 * 0.01 + 0.2, 1 / 64 + 64 * 0.05),
+    ],
+)
+def test_stages_of_figure_3(before: int, after: int, scheduling: float, moving: float) -> None:
+    costs = Costs(check=0.1, expand=0.2, shrink=0.3, unit=0.01, acknowledge=0.05, bandwidth=1e9)
+    stages = costs.of(before, after, 1e9, owed=0.2)
+    assert stages == (pytest.approx(scheduling), pytest.approx(moving))
+    assert stages.whole == pytest.approx(scheduling + moving)
+
+
+def test_a_resize_of_more_nodes_takes_longer() -> None:
+    """A shrink of 2 s from 4 nodes: 0.25 s for each of them to schedule, 0.5 s to wait for one another."""
+    tasks = [malleable("a", 4, 100.0), Task("b", 25.0, 2, 30.0)]
+    options = {"shrink_cost": 2, "unit_cost": 0.25, "acknowledge_cost": 0.5, "policy": "dmr[idle_expand=false]"}
+    result = run(4, tasks, **options)
+    assert rows(result)["b"] == (35.0, 65.0, "2-3")
+    told = result.session.report["resizing"]
+    assert (told["shrink"]["mean"], told["scheduling"]["shrink"]) == (5.0, 3.0)
+    # Back on 4 nodes: 4 are scheduled, and nobody waits for others to leave.
+    assert (told["expand"]["mean"], told["scheduling"]["expand"]) == (1.0, 1.0)
 
 
 def test_a_job_keeps_hosts_of_its_own() -> None:

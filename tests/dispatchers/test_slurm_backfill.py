@@ -330,7 +330,17 @@ def test_the_window_is_a_day_unless_said(seconds: int, expected: dict[str, float
     assert starts(Machine.flat(4), tasks, interval="0") == expected
 
 
-def test_a_job_beyond_the_window_uses_up_no_reservation() -> None:
+@pytest.mark.parametrize(
+    ("window", "expected"),
+    [
+        # At 3, when D comes, B could start in 47 s. In a window of 47 it has the only reservation, and D goes before C.
+        (47, {"A1": 0, "A2": 0, "B": 50, "C": 23, "D": 3}),
+        # Beyond one of 46 or 11 nothing is kept for B, and C has the reservation.
+        (46, {"A1": 0, "A2": 0, "B": 50, "C": 10, "D": 15}),
+        (11, {"A1": 0, "A2": 0, "B": 50, "C": 10, "D": 15}),
+    ],
+)
+def test_a_job_beyond_the_window_uses_up_no_reservation(window: int, expected: dict[str, float]) -> None:
     """A1 holds two hosts until 50, A2 one until 10. B could start at 50, beyond the window; C at 10, if D waits."""
     tasks = [
         exact("A1", 0, 2, 50),
@@ -339,5 +349,4 @@ def test_a_job_beyond_the_window_uses_up_no_reservation() -> None:
         exact("C", 2, 2, 5),
         exact("D", 3, 1, 20),
     ]
-    found = starts(Machine.flat(4), tasks, interval="0", window="11", reservations="1")
-    assert found == {"A1": 0, "A2": 0, "B": 50, "C": 10, "D": 15}
+    assert starts(Machine.flat(4), tasks, interval="0", window=str(window), reservations="1") == expected

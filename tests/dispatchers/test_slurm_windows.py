@@ -42,6 +42,8 @@ def windows(
         ([10, 10, 61], {"width": 0.0}, [(2, 10), (3, 61)]),
         # The second gives back no host that the job may use, but has ended when the third has.
         ([10, 70, 80], {"elsewhere": (1,)}, [(1, 10), (3, 80)]),
+        # What gives back no host is not waited for, even where it ends in time.
+        ([10, 70, 80], {"elsewhere": (2,)}, [(1, 10), (2, 70)]),
         # Who never ends gives nothing back.
         ([10, math.inf], {}, [(1, 10)]),
         ([math.inf], {}, []),
@@ -49,3 +51,22 @@ def windows(
 )
 def test_windows(ends: list[float], options: dict[str, Any], expected: list[tuple[int, float]]) -> None:
     assert windows(ends, **{"width": 30.0, **options}) == expected
+
+
+@pytest.mark.parametrize(
+    ("end", "start"),
+    # At 100 s: what has outlived its end is killed 30 s after that end, and at the soonest in a second.
+    [(120.0, 120.0), (100.0, 130.0), (90.0, 120.0), (71.5, 101.5), (70.5, 101.0), (5.0, 101.0)],
+)
+def test_what_has_outlived_its_end_is_taken_to_be_killed_half_a_minute_later(end: float, start: float) -> None:
+    space = SimpleNamespace(
+        give=lambda free, job, allocation: free | allocation.mask,
+        only=lambda free, hosts: free & hosts,
+        fits=lambda free, job: bool(free),
+    )
+    ledger: Any = SimpleNamespace(free=0, now=100.0, space=space)
+    stay: Any = SimpleNamespace(job=SimpleNamespace(id="a"), allocation=SimpleNamespace(mask=0b01))
+    run = WillRun(ledger, lambda free, _: free, [(end, 0, stay)], 30.0, 0.0, 0.0)
+    job: Any = SimpleNamespace(id="b")
+    assert run.first(job, HOSTS, now_only=False) == (start, 0b01)
+    assert run.first(job, HOSTS, now_only=True) is None

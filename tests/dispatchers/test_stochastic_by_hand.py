@@ -50,6 +50,14 @@ def spans(result: Result) -> dict[str, tuple[float, float]]:
     return {row.id: (round(row.start / 1e6, 2), round(row.end / 1e6, 2)) for row in result.rows.values()}
 
 
+@pytest.mark.parametrize(("batch", "first"), [("1", "0"), ("2", "1")])
+def test_a_batch_is_of_the_jobs_that_came_first_and_planned_by_area(batch: str, first: str) -> None:
+    """Job 0 came first, and job 1 takes longer: alone in its batch job 0 runs first, and in one batch job 1 does."""
+    tasks = [job("0", 1, 4, "empirical:4"), job("1", 1, 9, "empirical:9")]
+    told = spans(simulate(Machine.flat(1), tasks, "stochastic-batch", options={"batch": batch}))
+    assert min(told, key=told.__getitem__) == first
+
+
 @pytest.mark.parametrize("name", ["stochastic-batch", "stochastic-easy", "stochastic-conservative"])
 def test_a_job_is_tried_again_until_it_succeeds(name: str) -> None:
     result = simulate(Machine.flat(1), [job("0", 1, 12.5, "empirical:4,4,4,4,4,9,20")], name)

@@ -59,6 +59,7 @@ NOT_RUN = {
     "python -m expe": "measures for minutes; tests/runs/test_expe_reproduced.py runs small versions",
     "batdispatch convert job_table.parquet": "needs PM100's table; test_tables_with_power.py has rows like its own",
     "eurora_historical": "needs the log of Eurora, in a format of its own",
+    "batdispatch workload fidelity KIT": "needs the log of KIT, in a format of its own",
     "batdispatch check --replay always ipsched": "audits the run on the log of Eurora",
     "--workload eurora.json": "needs the log of Eurora",
     "batdispatch check campaigns/mine": "needs a campaign that ran; tests/runs/checking checks small ones",
@@ -66,7 +67,7 @@ NOT_RUN = {
     "batdispatch campaign campaign.yaml --jobs": "simulates 62 runs; tests/runs/campaign runs smaller ones",
 }
 #: Beginnings of commands whose output is that of a real log, which the stand-in does not have.
-OF_REAL_LOGS = ("batdispatch compare KTH-SP2", "batdispatch campaign")
+OF_REAL_LOGS = ("batdispatch compare KTH-SP2", "batdispatch campaign", "batdispatch workload fidelity")
 #: Exit status of a command that is to find something; 0 is usual.
 STATUS = {"batdispatch differ file (third/|theirs)": 1, "batdispatch differ cases kit$": 1}
 #: Pages whose commands take more than some seconds.

@@ -279,6 +279,25 @@ def test_bug_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.parametrize(("number", "said"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
+@pytest.mark.parametrize("command", [RUN, COMPARE], ids=["run", "compare"])
+def test_a_signal_that_a_library_in_c_turns_into_its_own_error_ends_the_command(
+    command: list[str], number: signal.Signals, said: str, place: Path
+) -> None:
+    Path("solving.py").write_text(
+        "import os, signal, time\nfrom batdispatch.core.line.dispatcher import Dispatcher\n"
+        "class Solving(Dispatcher):\n    def decide(self, c):\n"
+        f"        try:\n            os.kill(os.getpid(), {int(number)})\n            time.sleep(60)\n"
+        "        except KeyboardInterrupt as stop:\n"
+        "            raise SystemError('<built-in function solve> returned a result with an exception set') from stop\n"
+    )
+    words = [sys.executable, "-c", "from batdispatch.cli.main import main; main()", *command, "solving.py:Solving"]
+    heard = ["env", "--default-signal=INT", *words, "--out", "out", "--quiet"]
+    done = subprocess.run(heard, capture_output=True, text=True, check=False)
+    # The empty line is click's.
+    assert (done.returncode, done.stderr.lstrip()) == (128 + number, f"batdispatch: {said}\n")
+
+
 @pytest.mark.parametrize("command", [[*RUN, "slow.py:Slow"], [*COMPARE, "slow.py:Slow"]], ids=["run", "compare"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt_leaves_nothing(command: list[str], number: signal.Signals, place: Path) -> None:

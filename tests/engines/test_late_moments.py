@@ -8,7 +8,6 @@ import pytest
 
 from batdispatch.audit.run import Auditor
 from batdispatch.core.jobs.fields import MAX_MOMENT
-from batdispatch.inputs.platforms import generate
 from command_line import call
 from sites import simulated
 
@@ -41,13 +40,17 @@ def test_a_workload_that_begins_after_centuries_is_scheduled_as_one_that_begins_
 
 
 @pytest.mark.parametrize("compiled", ["always", "never", "auto"])
-@pytest.mark.parametrize("dispatcher", ["fcfs", "easy", "conservative", "slurm-backfill"])
+@pytest.mark.parametrize(
+    "dispatcher",
+    ["fcfs", "easy", "conservative", "slurm-backfill", "powered[dispatcher=easy,sleep=idle,after=30]"],
+)
 def test_kernels_and_the_engine_have_one_end_of_time(dispatcher: str, compiled: str, tmp_path: Path) -> None:
     jobs = [{"id": name, "subtime": 0, "res": 1, "walltime": 2e12, "profile": name} for name in ("short", "long")]
     lengths = {"short": 5, "long": 10**12}
     profiles = {name: {"type": "delay", "delay": seconds} for name, seconds in lengths.items()}
     (tmp_path / "w.json").write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": profiles}))
-    (tmp_path / "p.xml").write_bytes(generate.flat(8))
+    kind = ["platform", "generate", "flat", "--hosts", 8, "--power", "batsim-cluster"]
+    assert call(*kind, "-o", tmp_path / "p.xml").status == 0
     words = ["run", "--platform", tmp_path / "p.xml", "--workload", tmp_path / "w.json", "--no-record"]
     status, _, message = call(*words, "--dispatcher", dispatcher, "--compiled", compiled, "--out", tmp_path / "out")
     assert (status, message.count("simulated time ends at 1.37439e+11 s")) == (1, 1)

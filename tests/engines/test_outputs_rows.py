@@ -14,7 +14,7 @@ from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.engines import job_rows
 from batdispatch.engines import outputs as outputs_module
-from batdispatch.engines.job_rows import NO_TIME, quote
+from batdispatch.engines.job_rows import INSTANT, NO_TIME, quote
 from batdispatch.engines.outputs import JOBS_HEADER, STATES_HEADER, Outputs
 from batdispatch.results.columns import COLUMNS, columns_of
 from batdispatch.results.jobs_file import read_columns
@@ -55,9 +55,12 @@ class Over(NamedTuple):
         """End, wait, turnaround and stretch as they are written."""
         start = self.submission + self.wait
         end = start + self.run
+        instant = 0.0
         if end - start < 1e-9:
-            end = start + NO_TIME
-        return end, start - self.submission, end - self.submission, (end - self.submission) / (end - start)
+            killed = self.state is JobState.COMPLETED_KILLED
+            end, instant = (start, INSTANT) if killed else (start + NO_TIME, 0.0)
+        turnaround = end - self.submission
+        return end, start - self.submission, turnaround, (turnaround + instant) / (end - start + instant)
 
     def row(self) -> str:
         asked = self.walltime if self.walltime < math.inf else -1.0

@@ -212,9 +212,16 @@ def test_a_storage_that_is_not_there_stops_the_run(bench: Bench) -> None:
 @needs_simgrid
 def test_what_simgrid_dislikes_is_one_message(bench: Bench) -> None:
     config = '<config><prop id="cpu/optim" value="nonsense"/></config>'
-    with pytest.raises(SimulationError, match=r"by SIGABRT.*Invalid value 'nonsense' for option cpu/optim"):
+    with pytest.raises(InputError, match=r"SimGrid refuses it: .*Invalid value 'nonsense' for option cpu/optim"):
         bench.run(job("j", "compute"), config=config)
     assert not list((bench.folder / "out").glob("*"))
+
+
+@needs_simgrid
+def test_a_config_key_that_simgrid_does_not_know_is_named_with_its_line(bench: Bench) -> None:
+    config = '<config><prop id="surf/precision" value="1e-9"/>\n<prop id="no/such" value="1"/></config>'
+    with pytest.raises(InputError, match=r"line \d+, <prop> no/such: SimGrid refuses it: Bad config key: no/such"):
+        bench.run(job("j", "compute"), config=config)
 
 
 @needs_simgrid
@@ -239,9 +246,10 @@ def test_at_the_command_line_it_is_one_message_too(bench: Bench) -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.startswith("batdispatch: error: the process that simulated ended by SIGABRT")
+    assert done.stderr.startswith(f"batdispatch: error: {platform}, line ")
+    assert "<prop> cpu/optim: SimGrid refuses it: " in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

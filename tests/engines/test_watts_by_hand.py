@@ -43,3 +43,17 @@ def test_hosts_of_a_job_on_which_nothing_runs_are_idle() -> None:
     (group,) = states.alike(0b111)
     meter.load_alike(group, everywhere, 0.0, 20.0)
     assert [meter.joules(np.array([host]), 30.0) for host in range(3)] == [3000.0, 3600.0, 4000.0]
+
+
+def test_a_host_that_stands_still_burns_as_under_a_full_load() -> None:
+    """In its second power state it does no flop/s, and any load is a full one."""
+    properties = {"wattage_per_state": f"{WATTS},10:20:30"}
+    machine = Machine([Host(id=0, name="n0", properties=properties, speeds=(8.0, 0.0))])
+    states = HostStates(machine)
+    meter = OwnMeter(states, exact=True)
+    still = states.alike(0b1)[0]._replace(pstate=1)
+    for flops in (0.0, 4.0):
+        assert meter.watts_of(still, flops) == machine.powers[0].watts(1, flops) == 30.0
+    # 10 s idle at full speed, then 5 s at a standstill.
+    meter.change(still, np.array([0]), 10.0, None)
+    assert meter.joules(EVERY_HOST, 15.0) == pytest.approx(10 * 100 + 5 * 30)

@@ -320,6 +320,12 @@ def test_nodes_that_are_down_are_in_no_partition_or_reservation(tmp_path: Path) 
     assert "reservation b is of nodes that are not there: left out" in found.warnings
 
 
+def test_nodes_of_sinfo_beyond_any_machine_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "sinfo.txt").write_text(SINFO.replace("n[1-2] ", "n[1-9][0-9999999] "))
+    with pytest.raises(InputError, match=r"Nodes: 'n\[1-9\]\[0-9999999\]' stands for too many hosts"):
+        read_folder(tmp_path)
+
+
 def test_scontrol_is_believed_before_sinfo(tmp_path: Path) -> None:
     (tmp_path / "sinfo.txt").write_text(SINFO)
     (tmp_path / "node.txt").write_text(NODE)

@@ -12,6 +12,7 @@ from batdispatch.core.line import decisions as d
 from batdispatch.layers.power_cap import PowerCap
 from batdispatch.links.replay import read_exchanges, told_by
 from command_line import call
+from sites import delays, hosts_of, platform_of
 
 SLEEPY = "powered[dispatcher=easy,sleep=idle,after=60,keep=2]"
 #: In Batsim's example, a host at work burns 190.738 W.
@@ -94,6 +95,33 @@ def test_behind_a_socket_hosts_sleep_as_in_process(
     switched = exchanged(version, dispatcher, inputs, decide, tmp_path)
     assert len(switched) > 4
     assert set(switched) == ({True} if version == "5" else {False})
+
+
+@pytest.mark.parametrize("version", ["4", "5"])
+def test_behind_a_socket_a_host_that_takes_no_whole_milliseconds_is_awake_in_time(
+    version: str, decide: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The second host falls asleep at 30 s, takes 76.923077 s to wake up, and is planned for 500 s."""
+    watts = '<prop id="wattage_per_state" value="70:90:160,9:9:9,100:100:100,120:120:120"/>'
+    sleeps = '<prop id="sleep_pstates" value="1:2:3"/>'
+    hosts = hosts_of(2, watts + sleeps).replace('speed="1Gf"', 'speed="1Mf,1f,0.29f,0.013f"')
+    machine, workload = tmp_path / "p.xml", tmp_path / "w.json"
+    machine.write_text(platform_of(f'{hosts}\n<host id="master_host" speed="1Gf"/>'))
+    jobs = [
+        {"id": "a", "subtime": 0, "res": 1, "walltime": 500, "profile": "d500"},
+        {"id": "b", "subtime": 300, "res": 2, "walltime": 50, "profile": "d40"},
+    ]
+    workload.write_text(json.dumps({"nb_res": 2, "jobs": jobs, "profiles": delays(500, 40)}))
+    told = ("--platform", str(machine)) if version == "4" else ()
+    decider = decide("--dispatcher", "powered[sleep=idle,after=30]", "--protocol", version, *told)
+    words = ("--platform", machine, "--workload", workload, "--energy", "batsim", "--protocol", version)
+    done = call("engine", *words, "--socket", decider.endpoint, "--out", tmp_path / "out")
+    assert done.status == 0, done.output
+    assert decider.finish()[0] == 0
+    starts = {
+        row.split(",")[0]: row.split(",")[8] for row in (tmp_path / "out" / "jobs.csv").read_text().split("\n")[1:-1]
+    }
+    assert starts == {"a": "0.000000", "b": "500.000000"}
 
 
 @pytest.mark.parametrize("version", ["4", "5"])

@@ -111,7 +111,17 @@ def test_an_oversized_message_ends_the_connection_and_not_the_memory(decide: Sta
     batsim.socket.send(b" " * (2 << 20))
     status, printed = decider.finish(10)
     assert status == 1
-    assert "or it sent a message above the size limit" in printed
+    assert "or it sent a message above --max-message 1 MiB" in printed
+
+
+def test_an_oversized_first_message_is_reported_with_the_limit(decide: Start, connect: Start) -> None:
+    decider = decide("--dispatcher", "fcfs", "--max-message", "1", "--timeout", "2")
+    connect(decider.endpoint).socket.send(b" " * (2 << 20))
+    status, printed = decider.finish(30)
+    assert status == 1
+    assert "left without a message that was accepted: it stopped, or its first message was above --max-mess" in printed
+    assert "error: " in printed
+    assert "no Batsim has connected for" not in printed
 
 
 @pytest.mark.parametrize(

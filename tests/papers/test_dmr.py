@@ -27,6 +27,7 @@ from batdispatch_papers.dmr.feitelson import (
     short_probability,
     size_probabilities,
 )
+from batdispatch_papers.dmr.resize import resizes
 from batdispatch_papers.dmr.workload import APPLICATIONS, Times, dmr
 from simulating import Result, Task, simulate
 
@@ -182,6 +183,37 @@ def test_options_change_the_applications_that_they_name() -> None:
     assert short == pytest.approx(usual / 6, abs=0.001)
     slow = of(workload, "n-body")[0]
     assert slow.walltime == pytest.approx(1.5 * 70 * 9 + 60)
+
+
+# ---------------------------------------------------------------------- jobs that are resized once
+
+
+@pytest.mark.parametrize(
+    ("least", "factor", "action"), [(1, 2, "expand"), (4, 8, "expand"), (1, 2, "shrink"), (4, 8, "shrink")]
+)
+def test_each_job_is_resized_once_and_alone(least: int, factor: int, action: Any) -> None:
+    workload = resizes(least=least, factor=factor, action=action, jobs=3)
+    assert workload.nb_res == least * factor
+    result = run(workload, "dmr[unit_cost=0.1,acknowledge_cost=0.2]", least * factor)
+    told = result.session.report["resizing"]
+    assert {kind: told[kind]["count"] for kind in ("expand", "shrink")} == {"expand": 0, "shrink": 0, action: 3}
+    # Table 1's mean and the check before it; a tenth of a second a node; 1 GB at 5 GB/s, and the processes that wait.
+    base, most = {"expand": 0.423, "shrink": 0.425}[action] + 0.0094, least * factor
+    assert told["scheduling"][action] == pytest.approx(base + 0.1 * most)
+    moving = (1 / least - 1 / most) / 5 + (0.2 * most if action == "shrink" else 0)
+    assert told[action]["mean"] == pytest.approx(base + 0.1 * most + moving)
+    sizes = [sum(row.units.values()) for row in result.rows.values()]
+    assert sorted(sizes) == sorted([least, most] * 3)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("least", 0), ("factor", 1), ("jobs", 0), ("data", -1.0), ("data", math.nan), ("runtime", 0.0), ("least", 2**21)],
+)
+def test_resizes_that_cannot_be(option: str, value: float) -> None:
+    given: dict[str, Any] = {option: value}
+    with pytest.raises(InputError, match=f"option --{option}: .*expected"):
+        resizes(**given)
 
 
 # ---------------------------------------------------------------------- runs

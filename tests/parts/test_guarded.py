@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.events import JobSubmitted, SimulationBegins
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.ordering.easy_beside import EasyBeside, Twin
-from batdispatch.parts.ordering.guard import Guard
+from batdispatch.parts.ordering.guard import Guard, GuardOptions
 from simulating import Task, simulate
 
 HOSTS = 8
@@ -162,3 +167,44 @@ def test_who_is_late_is_what_the_definition_says(tasks: list[Task], slack: float
         by_share = wait > max(3.0, 0.5 * longest)
         by_slack = begun is not None and wait > 3.0 and wait > begun - submission + slack * longest
         assert late == (by_share or by_slack)
+
+
+def test_nobody_is_late_before_the_floor_and_that_is_the_threshold_told() -> None:
+    """EASY beside has seen no wait yet, so that the floor is all that counts."""
+    guard = begun()
+    job = came(guard, "a", 0.0, 1, 5.0)
+    assert guard.patience(job) == 20.0
+    assert [guard.is_late(job, now) for now in (0.0, 20.0, 20.5)] == [False, False, True]
+
+
+def came(guard: Guard, name: str, now: float, units: int, walltime: float) -> Job:
+    guard.ledger.now = now
+    job = Job(id=f"w0!{name}", request=Request(units=units), submission=now, walltime=walltime)
+    guard.ledger.apply_submitted(JobSubmitted(now, job))
+    guard.came(job, now)
+    return job
+
+
+def begun() -> Guard:
+    guard = Guard(GuardOptions(floor=20.0, share=0.5, slack=1.0))
+    guard.begin(Ledger(SimulationBegins(0.0, Machine.flat(HOSTS))))
+    return guard
+
+
+def test_room_is_reserved_for_a_job_that_easy_has_started_already() -> None:
+    guard = begun()
+    small, large = came(guard, "small", 0.0, 1, 5.0), came(guard, "large", 0.0, HOSTS, 5.0)
+    # EASY starts the small one at 0 and the large one not before that has ended.
+    assert guard.reserving([small, large], 1.0) == [small]
+
+
+def test_easy_beside_has_jobs_run_for_as_long_as_they_really_did() -> None:
+    guard = begun()
+    first = came(guard, "first", 0.0, HOSTS, 100.0)
+    second = came(guard, "second", 5.0, HOSTS, 100.0)
+    stay: Any = SimpleNamespace(job=first, start=0.0)
+    guard.ended(stay, 10.0)
+    guard.ledger.now = 30.0
+    # EASY has let the second one wait from 5 to 10 s, not for the first one's walltime. Here it is late after 20 s.
+    assert guard.is_late(second, 30.0)
+    assert guard._beside.longest == 5.0

@@ -1,6 +1,7 @@
 """Online regression as Gaussier et al. (SC 2015) have it: steps, losses and features by hand."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +20,10 @@ from batdispatch.parts.prediction import Predictions, make_prediction
 from batdispatch.parts.prediction.features import FEATURES, History, features, polynomial_features
 from batdispatch.parts.prediction.normalized_descent import NormalizedGradient
 from batdispatch.parts.prediction.online import OnlineRegression
+from sites import simulated
 
 Vector = NDArray[np.float64]
+FLAT = Path(__file__).parents[1] / "conformance" / "recordings" / "platforms" / "four.xml"
 
 
 def half_square(target: float) -> object:
@@ -70,6 +73,29 @@ def test_multiplying_features_changes_no_prediction(rows: list[tuple[list[int], 
         assert scaled.predict(example * scales) == pytest.approx(plain.predict(example), rel=1e-9, abs=1e-9)
         plain.learn(example, slope)  # type: ignore[arg-type]
         scaled.learn(example * scales, slope)  # type: ignore[arg-type]
+
+
+def test_steps_too_large_for_a_float_leave_the_model_as_it_is() -> None:
+    model = NormalizedGradient(2, rate=1.0)
+    model.learn(np.array([1.0, 2.0]), half_square(5.0))
+    before = model.weights.copy()
+    for wrong in ([1.0, math.inf], [1e200, 1.0]):
+        model.learn(np.array(wrong), half_square(5.0))
+    model.learn(np.array([1.0, 2.0]), lambda value: 1e200)
+    assert model.weights.tolist() == before.tolist()
+    model.learn(np.array([1.0, 2.0]), half_square(5.0))
+    assert np.isfinite(model.weights).all()
+    assert model.weights.tolist() != before.tolist()
+
+
+@pytest.mark.parametrize("seconds", [1e160, 1e300])
+def test_walltimes_that_nobody_means_are_no_warnings(seconds: float, tmp_path: Path) -> None:
+    jobs = [
+        {"id": f"{n}", "subtime": 10 * n, "res": 1, "walltime": [60, seconds, 3600][n % 3], "profile": "p", "user": "a"}
+        for n in range(12)
+    ]
+    run = simulated(tmp_path, "easy[prediction=online-regression]", FLAT, jobs, {"p": {"type": "delay", "delay": 5}})
+    assert (run / "jobs.csv").read_text().count("COMPLETED_SUCCESSFULLY") == 12
 
 
 def test_it_learns_a_line() -> None:

@@ -22,6 +22,7 @@ from batdispatch.parts.requests.cost import (
 from batdispatch.parts.requests.laws import Empirical
 from batdispatch.parts.requests.toptimal import cells, toptimal, toptimal_on_grid
 from batdispatch.parts.requests.vocabulary import parse_law
+from stochastic import SEQUENCES, with_options
 
 TABLE = parse_law("tnorm:0,20,8,2")
 
@@ -317,7 +318,7 @@ def test_a_least_request_beyond_nearly_all_run_times_is_asked_for_before_the_upp
 
 def test_sequences_are_registered() -> None:
     assert registry.names(GROUP) == [
-        *("atoptimal", "checkpoints", "factor", "hpc", "learned-ratio", "neuroscience", "toptimal", "walltime")
+        *("atoptimal", "checkpoints", "factor", "hpc", "learned-ratio", "list", "neuroscience", "toptimal", "walltime")
     ]
 
 
@@ -329,17 +330,17 @@ def test_baselines() -> None:
     assert neuroscience.limits(TABLE) == (20.0,)
 
 
-@pytest.mark.parametrize("name", registry.names(GROUP))
+@pytest.mark.parametrize("name", SEQUENCES)
 def test_limits_grow_beyond_the_sequence(name: str) -> None:
-    made = make_sequence(f"{name}[factor=2]")
+    made = make_sequence(with_options(name, factor=2))
     assert [made.limit((4.0, 6.0), attempt) for attempt in range(4)] == [4.0, 6.0, 12.0, 24.0]
     assert make_sequence(name).limit((4.0,), 1) == 6.0
 
 
-@pytest.mark.parametrize("name", registry.names(GROUP))
+@pytest.mark.parametrize("name", SEQUENCES)
 @pytest.mark.parametrize("least", [3.0, 12.0, 40.0])
 def test_no_sequence_asks_for_less_than_the_least(name: str, least: float) -> None:
-    made = make_sequence(f"{name}[least={least:g}]")
+    made = make_sequence(with_options(name, least=least))
     for zeta in (0.0, 0.3, 1.0):
         found = made.ask(TABLE, zeta, [6.0, 7.0])
         assert found[0] >= least

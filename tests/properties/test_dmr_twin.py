@@ -82,7 +82,8 @@ class TwinJob:
 class Twin:
     """The cluster, its queue, and one loop over events."""
 
-    def __init__(self, workload: Workload, hosts: int) -> None:
+    def __init__(self, workload: Workload, hosts: int, unit_cost: float = 0.0, acknowledge_cost: float = 0.0) -> None:
+        self.unit_cost, self.acknowledge_cost = unit_cost, acknowledge_cost
         self.jobs = [TwinJob(job, float(workload.profiles[job.profile]["delay"])) for job in workload.jobs]
         self.free, self.now = hosts, 0.0
         self.waiting: list[TwinJob] = []
@@ -179,7 +180,10 @@ class Twin:
     def resize(self, job: TwinJob, size: int, favoured: TwinJob | None) -> None:
         before = job.units
         transfer = job.sizes["data"] * abs(1 / before - 1 / size) / BANDWIDTH
-        cost = job.owed + transfer + (EXPAND if size > before else SHRINK)
+        # Figure 3: all nodes are scheduled, and those of a shrinking job wait for one another.
+        growing = EXPAND + self.unit_cost * size
+        shrinking = SHRINK + (self.unit_cost + self.acknowledge_cost) * before
+        cost = job.owed + transfer + (growing if size > before else shrinking)
         job.done += max(self.now - job.since, 0) / job.length(before)
         job.units, job.since, job.owed = size, self.now + cost, 0.0
         job.story.append((self.now, size))
@@ -216,13 +220,27 @@ def stories(result: Result) -> dict[str, Story]:
 def test_every_start_and_resize_is_the_twins(
     seed: int, applications: tuple[str, ...], hosts: int, options: dict[str, Any]
 ) -> None:
+    compare(seed, applications, hosts, options, {})
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("applications", "hosts"), [(REAL, 64), (("fs",), 20)], ids=["applications", "flexible sleep"])
+def test_costs_that_grow_with_the_nodes_are_the_twins(seed: int, applications: tuple[str, ...], hosts: int) -> None:
+    options = {"times": Times(fs_runtime=100.0)} if hosts == 20 else {}
+    compare(seed, applications, hosts, options, {"unit_cost": 0.05, "acknowledge_cost": 0.1})
+
+
+def compare(
+    seed: int, applications: tuple[str, ...], hosts: int, options: dict[str, Any], costs: dict[str, float]
+) -> None:
+    """Compare a run of 60 jobs with the twin's."""
     workload = dmr(np.random.default_rng(seed), jobs=60, hosts=hosts, applications=applications, **options)
-    twin = Twin(workload, hosts).run()
+    twin = Twin(workload, hosts, **costs).run()
     tasks = [
         Task(job.id, job.submission, job.units, workload.profiles[job.profile]["delay"], job.walltime, extra=job.extra)
         for job in workload.jobs
     ]
-    ours = stories(simulate(Machine.flat(hosts), tasks, "resizing"))
+    ours = stories(simulate(Machine.flat(hosts), tasks, "resizing", options=costs))
     assert ours.keys() == twin.keys()
     for name, story in twin.items():
         assert [units for _, units in ours[name]] == [units for _, units in story], name

@@ -116,6 +116,19 @@ def test_every_policy(policy: str, mode: str) -> None:
     assert resizes > 10
 
 
+@pytest.mark.parametrize("machine", [Machine.flat(HOSTS), shared(5)], ids=["hosts", "nodes"])
+@pytest.mark.parametrize("inner", [*PLAIN, STRANGER])
+def test_costs_that_grow_with_the_nodes_under_any_dispatcher(inner: str, machine: Machine) -> None:
+    rng = np.random.default_rng(5)
+    tasks = malleable_tasks(rng, HOSTS if machine.exclusive else 8, 25, data=1e9)
+    if not machine.exclusive:
+        tasks = [task._replace(demand={"core": 1}) for task in tasks]
+    layer = checked({"dispatcher": inner, "unit_cost": "0.1", "acknowledge_cost": "0.2"}, rng)
+    result = simulate(machine, tasks, layer)
+    assert check(machine, tasks, result, overheads=True) > 5
+    ended_once(layer, tasks, result)
+
+
 @pytest.mark.parametrize("name", [name for name in PLAIN if name != "slurm-backfill"])
 def test_without_malleable_jobs_the_layer_changes_nothing(name: str) -> None:
     tasks = [task._replace(extra={}, walltime=100.0) for task in malleable_tasks(np.random.default_rng(1), 8, 60)]

@@ -49,6 +49,7 @@ def test_no_host_wakes_later_than_its_plan(name: str, data: st.DataObject) -> No
     engine = EngineOptions(dynamic_jobs=dispatchers.find(base).registers_jobs, energy="exact")
     simulate(machine, tasks, watched, engine=engine)
     assert not watched.late
+    assert not watched.drowsy
 
 
 def cluster(hosts: int) -> Machine:
@@ -75,13 +76,15 @@ def spread(seed: int, count: int, hosts: int) -> list[Task]:
     return tasks
 
 
+@pytest.mark.parametrize("jobs", [60, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("seed", range(7, 13))
 @pytest.mark.parametrize("inside", ["easy", "conservative"])
-def test_hosts_of_a_cluster_are_woken_in_time(inside: str, seed: int) -> None:
+def test_hosts_of_a_cluster_are_woken_in_time(inside: str, seed: int, jobs: int) -> None:
     watched = punctual(inside, sleep="idle", after="60")
-    simulate(cluster(16), spread(seed, 60, 16), watched, engine=EngineOptions(energy="exact"))
+    simulate(cluster(16), spread(seed, jobs, 16), watched, engine=EngineOptions(energy="exact"))
     assert watched.planned > 10
     assert not watched.late
+    assert not watched.drowsy
 
 
 @pytest.mark.parametrize("inside", ["easy", "conservative", "easy[reservation=hosts]"])

@@ -67,6 +67,13 @@ def test_joules_that_fall_are_found(run: Path) -> None:
     assert "consumed_energy.csv: the energy falls at 99999.000000 s" in found(run)
 
 
+@pytest.mark.parametrize("wrong", ["nan", "inf", "1e400"])
+def test_joules_and_times_that_are_no_numbers_are_found_without_a_warning(run: Path, wrong: str) -> None:
+    path = run / "consumed_energy.csv"
+    path.write_text(path.read_text() + f"{wrong},{wrong},e,0.000000,0.000000\n" * 2)
+    assert "consumed_energy.csv: a time or an energy is not finite" in found(run)
+
+
 @pytest.fixture
 def waits(tmp_path: Path) -> Path:
     """A run of jobs that only wait, on hosts of which some sleep."""

@@ -81,7 +81,7 @@ def test_a_part_of_two_runs_is_exported(run: Run, tmp_path: Path) -> None:
     names = {path.name for path in out.iterdir()}
     drawn = {
         f"easy-{figure}.{kind}"
-        for figure in ("gantt", "free", "load", "utilisation", "queue", "machine")
+        for figure in ("gantt", "free", "lifecycle", "load", "utilisation", "queue", "machine")
         for kind in ("svg", "png")
     }
     assert names == {"easy.csv", "easy-machine_states.csv", "index.html"} | drawn

@@ -1,10 +1,14 @@
 """Where a run loses: shares, halves, order and ties, on six jobs by hand."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from batdispatch.report import losses
 from batdispatch.report.losses import _costs, _loser, begin_losses, best_of, jobs_that_lose, started_jobs
 from batdispatch.results.runs import Run, read_run
 
@@ -37,6 +41,19 @@ def test_the_best_has_the_lower_mean_and_is_the_first_of_equals(runs: tuple[Run,
     assert best_of([worse]) is None
 
 
+def test_a_run_with_jobs_of_its_own_is_not_compared(runs: tuple[Run, Run]) -> None:
+    best, worse = runs
+
+    def told(jobs: int) -> Run:
+        workload = structs.replace(best.result.workload, jobs=jobs)
+        return replace(best, result=structs.replace(best.result, dynamic_jobs=True, workload=workload))
+
+    # What it registered continues the workload's six jobs, or is a sixth job to the workload's five.
+    same, other = told(6), told(5)
+    assert best_of([same, worse]) is same
+    assert best_of([other, worse]) is None
+
+
 def test_shares_are_of_what_is_lost_less_what_is_won(runs: tuple[Run, Run]) -> None:
     best, worse = (started_jobs(run) for run in runs)
     costs = _costs(worse, best)
@@ -44,6 +61,8 @@ def test_shares_are_of_what_is_lost_less_what_is_won(runs: tuple[Run, Run]) -> N
     ids = [name.removeprefix("w0!") for name in costs.here.ids]
     assert ids == ["a", "b", "c", "f", "d", "e"]
     assert costs.difference.tolist() == pytest.approx([9.0, 3.0, 3.0, 0.05, 0.0, -6.0])
+    # b and c cost the same: they stand by name, whichever the file has first.
+    assert _costs(worse.take(range(5, -1, -1)), best).here.ids == costs.here.ids
     assert [costs.dearest(most) for most in (2, 10)] == [2, 4]
     told = _loser(runs[1], costs, 3, {name: f"why {name}" for name in costs.here.ids}, "")
     assert told.jobs == 6
@@ -105,3 +124,10 @@ def test_half_a_second_is_no_longer_wait(write_jobs: Any, later: float, counts: 
 
 def test_runs_that_were_not_recorded_lose_nothing_that_could_be_explained(runs: tuple[Run, Run]) -> None:
     assert begin_losses(runs)() == ("best", [], {})
+
+
+def test_of_several_segments_the_one_that_waited_longest_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(losses, "sentence", lambda part: f"{part.job} was held.")
+    parts: Any = [SimpleNamespace(job=f"1_{number}", wait=wait) for number, wait in enumerate((5.0, 70.0, 60.0))]
+    assert losses._why(parts) == "It ran in 3 segments, of which 1_1 waited longest. 1_1 was held."
+    assert losses._why(parts[:1]) == "1_0 was held."

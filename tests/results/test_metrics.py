@@ -2,6 +2,8 @@ import csv
 import math
 import statistics
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -203,3 +205,30 @@ def test_values_do_not_depend_on_the_order_of_the_file(recordings: Path):
     one, other = compute(sample_of(columns, hosts=128)), compute(sample_of(shuffled, hosts=128))
     for name, value in one.items():
         assert other[name] == (value if value is None else pytest.approx(value, rel=1e-12)), name
+
+
+@pytest.mark.parametrize(
+    ("stretches", "most"),
+    [
+        # Who starts at 10 waits no more when the next one comes.
+        ([(0, 10), (10, 20)], 1),
+        ([(0, 10), (9, 20)], 2),
+        ([(0, 10), (10, 20), (5, 15)], 2),
+        # Who waits for no time waits never.
+        ([(5, 5), (5, 5)], 0),
+    ],
+)
+def test_who_starts_leaves_the_queue_before_who_comes_at_the_moment(
+    stretches: list[tuple[int, int]], most: int
+) -> None:
+    begin, end = np.array(stretches, dtype=float).T
+    sample: Any = SimpleNamespace(waits=(begin, end), start=end)
+    assert METRICS["max_queue_length"].compute(sample) == most
+
+
+def test_idle_energy_is_what_neither_jobs_nor_switches_nor_sleep_took() -> None:
+    power = {"joules": 36e6, "joules_of_jobs": 18e6, "switching": 3.6e6, "asleep": 7.2e6}
+    sample: Any = SimpleNamespace(power=power, totals={})
+    found = {name: METRICS[name].compute(sample) for name in ("energy_without_jobs", "energy_idle")}
+    assert found["energy_without_jobs"] == pytest.approx(5.0)
+    assert found["energy_idle"] == pytest.approx(10 - 5 - 1 - 2)

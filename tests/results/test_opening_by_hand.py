@@ -1,12 +1,13 @@
-"""The first sentence's price, and the order in which the changes of waits are cut into batches, by hand."""
+"""The first sentence's price, and by how much each job's wait changes, by hand."""
 
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from batdispatch.report.opening import opening, wait_changes
+from batdispatch.report.opening import gains, opening, wait_changes
 from batdispatch.results.runs import Run, read_run, read_runs
 
 Jobs = dict[str, dict[str, Any]]
@@ -36,6 +37,44 @@ def test_half_a_percent_more_is_no_price(write_jobs: Any, longest: float, is_pri
     assert found is not None
     assert ("The price: longest wait" in found.text) == is_price, found.text
     assert ("no worse" in found.text) != is_price, found.text
+
+
+def test_the_gravest_prices_stand_in_sixty_words(write_jobs: Any) -> None:
+    runs = read_runs([run_of(write_jobs, name, [wait] * 5) for name, wait in (("base", 500.0), ("better", 100.0))])
+    worse = {"nb_jobs_starved": 7, "energy": 9.0, "max_waiting_time": 900.0, "p99_waiting_time": 800.0}
+    labels = ("base", "better")
+    found = opening(
+        [
+            replace(run, label=label, metrics={**run.metrics, **dict.fromkeys(worse, 1), **more})
+            for run, label, more in zip(runs, labels, ({}, worse), strict=True)
+        ]
+    )
+    assert found is not None
+    assert len(found.text.split()) <= 60
+    # Of four prices the two gravest are left.
+    assert "The price: 7 starved jobs and energy 9" in found.text, found.text
+    assert "longest wait" not in found.text
+
+
+def test_what_is_nothing_under_both_is_no_price(write_jobs: Any) -> None:
+    runs = read_runs([run_of(write_jobs, name, [wait] * 5) for name, wait in (("base", 500.0), ("better", 100.0))])
+    found = opening([replace(run, metrics={**run.metrics, "nb_jobs_starved": 0, "energy": 0.0}) for run in runs])
+    assert found is not None
+    assert "Its longest wait and slowdowns are no worse." in found.text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        # Half a second more or less is no change.
+        ([-0.5, 0.5, 0.0], "0 of 3 wait less, 0 longer."),
+        ([-0.6, 0.6, 0.4], "1 of 3 wait less (median gain 600 ms, quartiles 600 and 600), 1 longer."),
+        # Of 10, 20, 30, 40 and 50 s gained, half gain 30 s or more, a quarter 40 s or more.
+        ([-10, -20, -30, -40, -50, 7, 8], "5 of 7 wait less (median gain 30 s, quartiles 20 and 40), 2 longer."),
+    ],
+)
+def test_gains_are_counted_with_their_quartiles(seconds: list[float], said: str) -> None:
+    assert gains(np.array(seconds)).replace("\N{NO-BREAK SPACE}", " ") == said
 
 
 def changes(write_jobs: Any, base: list[float], other: list[float], came: list[float]) -> list[float]:
@@ -96,6 +135,19 @@ def test_gains_are_counted_from_half_a_second_on_with_their_quartiles_by_hand(wr
 def test_below_half_a_second_in_the_mean_nothing_waits(write_jobs: Any, wait: float, waits: bool) -> None:
     text = text_of(*(run_of(write_jobs, name, [each] * 9) for name, each in (("a", 0.0), ("b", wait))))
     assert text.startswith("No job waits in any of these runs") != waits, text
+
+
+def test_a_longer_turnaround_is_the_price_of_jobs_that_run_longer(write_jobs: Any) -> None:
+    def jobs(name: str, wait: float, runs: float) -> Path:
+        told = {str(n): {"start": wait, "finish": wait + runs, "hosts": str(n)} for n in range(20)}
+        folder: Path = write_jobs(told, name)
+        return folder
+
+    # As if malleable jobs had shrunk: they wait 10 instead of 60 min, and take 130 instead of 120 min with their run.
+    text = text_of(jobs("a", 3600.0, 3600.0), jobs("b", 600.0, 7200.0))
+    assert "The price: mean turnaround 2.17 h instead of 2 h." in text, text
+    text = text_of(jobs("c", 3600.0, 3600.0), jobs("d", 600.0, 3600.0))
+    assert "turnaround" not in text, text
 
 
 def test_rejected_jobs_are_told_of_both(write_jobs: Any) -> None:

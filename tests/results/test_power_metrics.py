@@ -2,8 +2,10 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from batdispatch.inputs.platforms import read_platform
@@ -243,3 +245,25 @@ def test_in_a_comparison_on_hosts_that_sleep_at_first_those_run_that_know_of_no_
 def test_wrong_metrics_of_power_are_found(tmp_path: Path) -> None:
     run = simulated(tmp_path, "powered[sleep=idle,after=21]", PLATFORM, JOBS, delays(10))
     find_wrong(run, *NAMES)
+
+
+def test_what_switches_and_sleeps_is_told_from_the_first_submission_to_the_last_end() -> None:
+    power, asked = RunPower(None, {}), list[tuple[float, float]]()
+
+    def between(begin: float, end: float) -> Any:
+        asked.append((begin, end))
+        return SimpleNamespace(_asdict=lambda: {"asleep": 2.0, "switching": 3.0})
+
+    power._sums = {"consumed_joules": 90.0, "nb_machine_switches": 4.0, "time_sleeping": 5.0}
+    split: Any = SimpleNamespace(between=between)
+    power._rows, power._split = np.array([[0.0, 50.0], [0.0, 90.0]]), split
+    columns: Any = SimpleNamespace(
+        ran=np.array([True, True, False]),
+        consumed_energy=np.array([30.0, -1.0, 7.0]),
+        submission_time=np.array([20.0, 10.0, 15.0]),
+        finish_time=np.array([40.0, 45.0, np.nan]),
+    )
+    found = power.of_run(columns)
+    assert asked == [(10.0, 45.0)]
+    # What counted no energy, or was rejected, adds none.
+    assert (found["joules_of_jobs"], found["asleep"], found["switching"]) == (30.0, 2.0, 3.0)

@@ -64,6 +64,13 @@ def test_a_job_starves_beyond_three_times_its_wait_and_an_hour(
     assert starved_beside(jobs, base) == 1 + starves
 
 
+def test_a_job_that_was_rejected_has_no_wait_whatever_its_row_says(tmp_path: Path) -> None:
+    path = waits(tmp_path / "easy.csv", {"1": 0.0, "2": 0.0})
+    path.write_text(path.read_text().replace("2,w,p,0,1,-1,1,COMPLETED_SUCCESSFULLY", "2,w,p,0,1,-1,0,REJECTED"))
+    jobs = read_columns(waits(tmp_path / "jobs.csv", {"1": 9000.0, "2": 9000.0}))
+    assert starved_beside(jobs, read_columns(path)) == 1
+
+
 def test_of_a_window_its_own_jobs_count_and_waits_as_far_as_they_are_watched(tmp_path: Path) -> None:
     base = read_columns(waits(tmp_path / "easy.csv", {"1": 1500.0}))
     jobs = read_columns(waits(tmp_path / "jobs.csv", {"1": 9000.0}))

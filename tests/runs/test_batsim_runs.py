@@ -287,7 +287,7 @@ def test_a_batsim_that_is_named(batsim: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("engine", "options"),
-    [("batsim4", ["--energy"]), ("batsim5", ["--energy-host", "--trace-pstate-changes -r 'alder' compute"])],
+    [("batsim4", ["--energy"]), ("batsim5", ["--energy-host", "-r 'alder' compute"])],
 )
 def test_batsim_is_started_with_options_of_the_users(
     engine: str, options: list[str], batsim: Path, tmp_path: Path
@@ -505,7 +505,7 @@ def test_the_lines_that_tell_why() -> None:
     many = [b"[root/CRITICAL] %d" % number for number in range(20)]
     assert telling_lines([*many, *trace])[:4] == [f"[root/CRITICAL] {number}" for number in range(3)] + ["..."]
     assert telling_lines([]) == []
-    assert telling_lines([b"\x00\xff" * 1000])[0].startswith("?")
+    assert telling_lines([b"\x00\xff" * 1000])[0].startswith("\\u0000")
     assert len(telling_lines([b"x" * 10**6])[0]) < 1000
 
 
@@ -558,6 +558,36 @@ def test_a_batsim_that_read_another_machine_is_refused(
     assert ran.status == 2, ran.output
     assert f"{FOUR}: has 4 compute hosts, Batsim says 3" in ran.output
     assert "Traceback" not in ran.output
+
+
+@pytest.mark.parametrize("kind", ["delay", "DelayProfile"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_profiles_that_no_job_uses_do_not_kill_batsim(engine: str, kind: str, batsim: Path, tmp_path: Path) -> None:
+    profiles = {name: {"type": kind, "delay": 10} for name in ("used", "unused")}
+    jobs = [{"id": "a", "subtime": 0, "res": 1, "walltime": 50, "profile": "used"}]
+    workload = tmp_path / "w.json"
+    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
+    ran = run(*inputs(workload=workload), "--engine", engine, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+    assert [*schedule(tmp_path / "run")] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "given"),
+    [
+        ("batsim4", ["--energy", "batsim"]),
+        ("batsim5", ["--energy", "batsim"]),
+        ("batsim5", ["--batsim-option=-E"]),
+        ("batsim5", ["--energy", "batsim", "--batsim-option=-E", "--batsim-option=--trace-pstate-changes"]),
+    ],
+)
+def test_a_run_that_counts_energy_has_the_changes_of_power_states(
+    engine: str, given: list[str], batsim: Path, tmp_path: Path
+) -> None:
+    watts = RECORDINGS / "energy" / "platforms" / "homo8.xml"
+    ran = run(*inputs(watts), "--engine", engine, *given, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+    assert (tmp_path / "run" / "pstate_changes.csv").is_file()
 
 
 @pytest.mark.usefixtures("worker_threads")

@@ -64,6 +64,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     for old, new in (
         ("seeds: 1..10", "seeds: 1"),
         ("seeds: 1..5", "seeds: 1"),
+        ("seeds: 1..3", "seeds: 1"),
         ("[50, 100, 200, 400]", "50"),
         ("[50, 400]", "50"),
         ("jobs: 200", "jobs: 20"),

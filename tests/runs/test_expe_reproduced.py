@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from expe.common import running
 from expe.common.claims import read_claims
 from expe.common.running import CLAIMS, EXPE, folders
 
+ROOT = Path(__file__).parents[2]
 Call = Callable[..., tuple[int, str]]
 
 
@@ -136,3 +138,25 @@ def test_the_quick_version_of_every_folder_runs(tmp_path: Path) -> None:
     for name in folders():
         told = done.stdout.partition(f"\n## {name}\n\n")[2].partition("\n## ")[0]
         assert told.startswith(("left out: ", "| claim |"))
+
+
+def test_a_signal_ends_the_campaign_that_was_started(tmp_path: Path) -> None:
+    """The campaign is a stand-in that notes when it is told to end."""
+    stand_in = tmp_path / "batdispatch"
+    stand_in.write_text(
+        f"#!/bin/sh\ntrap 'touch {tmp_path}/ended; exit 143' TERM\ntouch {tmp_path}/began\n"
+        "while :; do sleep 0.05; done\n"
+    )
+    stand_in.chmod(0o755)
+    program = (
+        "import runpy, sys\n"
+        f"sys.executable = '{tmp_path}/python'; sys.argv[1:] = ['dada', '--quick', '--out', '{tmp_path}/out']\n"
+        "runpy.run_module('expe', run_name='__main__')"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.PIPE, text=True) as running:
+        while not (tmp_path / "began").exists() and running.poll() is None:
+            time.sleep(0.02)
+        running.terminate()
+        _, said = running.communicate(timeout=60)
+    assert (running.returncode, said) == (143, "expe: terminated\n")
+    assert (tmp_path / "ended").exists()

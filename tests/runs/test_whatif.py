@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+import batdispatch
 import made_up_site
 from batdispatch import whatif
 from batdispatch.api.whatif import Answers, capacities
@@ -155,6 +156,17 @@ def test_sizes_are_compared_like_anything_else(site: made_up_site.MadeUpSite, tm
     # It links to the runs side by side, by the names of the changes.
     assert 'href="runs.html"' in page
     assert all(f">{label}</option>" in (tmp_path / "runs.html").read_text() for label in variants)
+
+
+def test_each_size_runs_on_so_many_hosts_whatever_the_platform_has(tmp_path: Path) -> None:
+    examples = Path(batdispatch.__file__).parent / "examples"
+    capacities(
+        examples / "demo64.json", "easy,fcfs", (48, 96), platform=examples / "flat64.xml", out=tmp_path, processes=1
+    )
+    for size in (48, 96):
+        for name in ("easy", "fcfs"):
+            result = json.loads((tmp_path / f"{name}-on-{size}-hosts" / "result.json").read_bytes())
+            assert result["platform"]["hosts"] == size
 
 
 def test_one_size_is_a_comparison_with_nothing_else(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:

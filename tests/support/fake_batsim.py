@@ -281,6 +281,10 @@ def main(major: int) -> None:
         roles = {site.machine.hosts[-1].name: "storage"}
         site = read_platform(Path(given.platform), master=given.master_host, roles=roles, batsim=5 if major == 5 else 4)
     jobs = read_workload(Path(given.workload))
+    if major == 5 and jobs.part(0, len(jobs.jobs)).profiles.keys() != jobs.profiles.keys():
+        # It sets them to null once it has read the workload, and reads them when it forwards them.
+        print("Segmentation fault in to_job_profile", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGSEGV)
     assert jobs.batsim == major, f"a workload of Batsim {jobs.batsim}"
     replay_traces(major, Path(given.workload), jobs)
     endpoint, init = (given.socket_endpoint, "") if major == 4 else given.edc_socket_str
@@ -309,5 +313,7 @@ def main(major: int) -> None:
             site.machine, jobs, outputs, options=options, external_events=events, timer=None if burns else Activities()
         ).run(Misbehaving(NoisyClock(peer) if major == 5 else peer, how, major, jobs, site.machine))
         if how != "silent":
+            if major == 5 and not given.trace_pstate_changes:
+                (made / "pstate_changes.csv").unlink(missing_ok=True)
             write_outputs(major, given.export, made)
     sys.exit(4 if how == "late" else 0)

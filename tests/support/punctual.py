@@ -11,12 +11,14 @@ class Punctual(PowerSaving):
 
     Attributes:
         late: (the moment of which this was seen, the moment at which hosts had to be woken, both in s; their mask).
+        drowsy: the same of hosts that went to sleep though they could not be awake again by then.
         planned: how often hosts slept on after a decision that had to be woken for a start later.
     """
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
         self.late: list[tuple[float, float, int]] = []
+        self.drowsy: list[tuple[float, float, int]] = []
         self.planned = 0
         self._deadlines: list[tuple[float, int]] = []
 
@@ -28,7 +30,12 @@ class Punctual(PowerSaving):
         for deadline, hosts in self._deadlines:
             if deadline < now - TICK / 2 and hosts & there:
                 self.late.append((now, deadline, hosts & there))
+        before = states.falling
         super().decide(ledger)
+        fallen = states.falling & ~before
+        for start, hosts in self.inner.planned_starts(ledger):
+            if hosts & fallen and boots.awake_at(hosts & fallen, now) > start:
+                self.drowsy.append((now, start, hosts & fallen))
         there = states.asleep & ~ledger.unavailable
         self._deadlines = [
             (start - boots.seconds_up(hosts & there), hosts & there)

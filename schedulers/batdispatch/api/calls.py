@@ -22,6 +22,7 @@ from batdispatch.core.line.settings import named_with
 from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.slurm.scheduling import with_conf
+from batdispatch.results.run_names import NamedRun, rebind
 from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
 from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
@@ -93,6 +94,8 @@ def run(
         notice=call.listener.warn,
         own=entrant.own,
     )
+    made_from = result["made_from"]
+    rebind(NamedRun(folder, label, made_from["settings"], made_from["sha256"]))
     run = LoadedRun(folder, label, keep=call.keep)
     run.result = result
     for warning in run.warnings:

@@ -17,6 +17,7 @@ from batdispatch.api.settings import takes
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
+from batdispatch.results.run_files import WHATIF_PAGE
 from batdispatch.runs.changes import Setup, with_change, with_conf
 from batdispatch.runs.compare import entrants_of
 from batdispatch.runs.inputs import GivenPlatform, GivenWorkload
@@ -25,8 +26,8 @@ from batdispatch.runs.listener import Listener
 if TYPE_CHECKING:
     from batdispatch.report.whatif import WhatIf
 
-#: Names of the page, and of that of the runs.
-PAGE, RUNS_PAGE = "whatif.html", "runs.html"
+#: Name of the page of the runs.
+RUNS_PAGE = "runs.html"
 
 
 class Answers(Folder):
@@ -193,7 +194,7 @@ def _answers(
         fresh=call.fresh,
         listener=call.listener,
     )
-    page = call.folder / PAGE
+    page = call.folder / WHATIF_PAGE
     runs = [replace(run, label=one.label) for run, one in zip(read_runs(found.folders), found.variants, strict=True)]
     write_whole(call.folder / RUNS_PAGE, render(runs, explain=False, printed=False).encode())
     write_whole(page, page_of(found, runs=RUNS_PAGE, rerun=words, node_hour=node_price).encode())

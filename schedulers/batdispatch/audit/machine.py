@@ -17,6 +17,8 @@ from batdispatch.audit.hosts import Ints
 from batdispatch.core.errors import InputError
 
 _AMOUNT = re.compile(r"([^\s,=]+)=(\d{1,18})", re.ASCII)
+#: Most hosts of a machine: a text of a few characters must not exhaust the memory.
+_MOST_HOSTS = 1_000_000
 _BRACKETS = re.compile(r"\[([0-9,\-]*)\]", re.ASCII)
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
 _ZONES = ("zone", "AS")
@@ -122,10 +124,19 @@ def _hosts_of(element: etree._Element, around: Mapping[str, str]) -> Iterator[_H
 
 
 def _numbers(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the numbers in intervals such as ``01-48,60``, with how many digits the first of their interval has."""
+    """Yield the numbers in intervals such as ``01-48,60``, with how many digits the first of their interval has.
+
+    Raises:
+        ValueError: they are no intervals, or hold more than `_MOST_HOSTS` numbers.
+    """
+    left = _MOST_HOSTS
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
-        yield from ((number, len(first)) for number in range(int(first), int(last if dash else first) + 1))
+        numbers = range(int(first), int(last if dash else first) + 1)
+        left -= max(numbers.stop - numbers.start, 0)
+        if left < 0:
+            raise ValueError(f"{text[:60]!r} holds more than {_MOST_HOSTS:,} numbers")
+        yield from ((number, len(first)) for number in numbers)
 
 
 def _roles(hosts: Mapping[str, _Host], master: str | None, given: Mapping[str, str]) -> dict[str, str]:
@@ -202,10 +213,24 @@ def _amounts(text: str) -> dict[str, int]:
 
 
 def expand(text: str) -> Iterator[str]:
-    """Yield the names that a text such as ``n[01-48,60]`` stands for."""
+    """Yield the names that a text such as ``n[01-48,60]`` stands for.
+
+    Raises:
+        InputError: it stands for more than `_MOST_HOSTS` names, or the brackets hold no intervals.
+    """
+    try:
+        for count, name in enumerate(_names(text)):
+            if count == _MOST_HOSTS:
+                raise ValueError(f"{text[:60]!r} stands for more than {_MOST_HOSTS:,} hosts")
+            yield name
+    except ValueError as problem:
+        raise InputError(f"queues of the platform: {problem}") from None
+
+
+def _names(text: str) -> Iterator[str]:
     match = _BRACKETS.search(text)
     if match is None:
         yield text
         return
     for number, digits in _numbers(match[1]):
-        yield from expand(f"{text[: match.start()]}{number:0{digits}d}{text[match.end() :]}")
+        yield from _names(f"{text[: match.start()]}{number:0{digits}d}{text[match.end() :]}")

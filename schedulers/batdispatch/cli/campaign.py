@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from batdispatch.cli.groups import Command
-from batdispatch.cli.messages import Terminal, json_text, note, quiet_option
+from batdispatch.cli.messages import Terminal, echo, json_text, note, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import fresh_option, json_option, out_option, processes_option
 from batdispatch.cli.progress import ProgressDisplay, duration
@@ -127,19 +127,19 @@ def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
             "cpu_seconds": sum(known),
             "pending_without_estimate": unknown,
         }
-        click.echo(json_text(answer))
+        echo(json_text(answer))
         return
-    click.echo(f"{plan.campaign.name}: {len(plan.tasks):,} runs, of which {len(plan.kept):,} are there")
+    echo(f"{plan.campaign.name}: {len(plan.tasks):,} runs, of which {len(plan.kept):,} are there")
     for (part, dispatcher), count in rows.items():
-        click.echo(f"  {count:>7,} of {part}: {dispatcher}")
+        echo(f"  {count:>7,} of {part}: {dispatcher}")
     if inputs:
-        click.echo(f"{inputs:,} platforms and workloads would be made")
+        echo(f"{inputs:,} platforms and workloads would be made")
     if known:
         total = sum(known)
         wall = "" if processes == 1 else f": about {duration(total / processes)} with {processes} processes"
-        click.echo(f"{len(known):,} of the runs: about {duration(total)} of CPU time, as earlier ones took{wall}")
+        echo(f"{len(known):,} of the runs: about {duration(total)} of CPU time, as earlier ones took{wall}")
     if unknown:
-        click.echo(f"{unknown:,} of the runs: nothing like them was run, so how long they take is unknown")
+        echo(f"{unknown:,} of the runs: nothing like them was run, so how long they take is unknown")
 
 
 def _clean(plan: Plan, dry_run: bool, as_json: bool) -> None:
@@ -157,14 +157,14 @@ def _clean(plan: Plan, dry_run: bool, as_json: bool) -> None:
             "bytes": sum(sizes.values()),
             "paths": [str(one.path) for one in found],
         }
-        click.echo(json_text(answer))
+        echo(json_text(answer))
         return
     rows: dict[str, list[int]] = {}
     for one in found:
         rows.setdefault(", ".join(filter(None, (one.label, one.why))), []).append(one.size)
     for name, row in sorted(rows.items(), key=lambda row: -sum(row[1])):
-        click.echo(f"  {len(row):>7,}  {_mebibytes(sum(row)):>12}  {name}")
-    click.echo(
+        echo(f"  {len(row):>7,}  {_mebibytes(sum(row)):>12}  {name}")
+    echo(
         f"{'would remove' if dry_run else 'removed'} {counts[True]:,} runs ({_mebibytes(sizes[True])}) and "
         f"{counts[False]:,} platforms and workloads ({_mebibytes(sizes[False])}) from {plan.places.root}"
     )
@@ -240,14 +240,14 @@ def _conclude(plan: Plan, done: CampaignResults, as_json: bool) -> None:
                 {"run": plan.tasks[key].label, "cell": key, "failure": why} for key, why in done.failures.items()
             ],
         }
-        click.echo(json_text(answer))
+        echo(json_text(answer))
     for key in list(done.failures)[:_SHOWN]:
         log = done.logs / f"{key}.txt"
         if log.is_file():
             lines = log.read_text(errors="replace").splitlines()[-_LINES:]
-            click.echo("\n".join([f"{plan.tasks[key].label}: {log}", *(f"  {line}" for line in lines)]), err=True)
+            echo("\n".join([f"{plan.tasks[key].label}: {log}", *(f"  {line}" for line in lines)]), err=True)
     if not as_json:
-        click.echo(str(done.path))
+        echo(str(done.path))
     if done.failures:
         more = len(done.failures) - _SHOWN
         others = f", {more:,} of them not shown: column failure of the table has all" if more > 0 else ""

@@ -11,7 +11,7 @@ import click
 from msgspec.structs import asdict, replace
 
 from batdispatch.cli.groups import Command, option
-from batdispatch.cli.messages import Terminal, json_text
+from batdispatch.cli.messages import Terminal, echo, json_text
 from batdispatch.cli.options import options
 from batdispatch.core.errors import InputError
 from batdispatch.runs.checks.options import CheckOptions
@@ -58,12 +58,12 @@ def command(how: CheckOptions, folders: tuple[Path, ...], as_json: bool) -> None
     with ProgressDisplay() as progress:
         report = check(*folders, **asdict(how), listener=Terminal(progress.tell)).findings
     if as_json:
-        click.echo(json_text(_answer(report, how)))
+        echo(json_text(_answer(report, how)))
     else:
         for checked in (*report.runs, *report.tables):
             _tell(checked, how.limit)
         if how.sample is not None:
-            click.echo(f"{report.left_out:,} runs were not drawn (--sample {how.sample} --seed {how.seed})")
+            echo(f"{report.left_out:,} runs were not drawn (--sample {how.sample} --seed {how.seed})")
     if any(checked.findings.total for checked in (*report.runs, *report.tables)):
         sys.exit(1)
     if how.replay != "never" and any(checked.findings.undone for checked in report.runs):
@@ -74,17 +74,17 @@ def _tell(checked: CheckResult, limit: int) -> None:
     """Print what was found about a run or a table."""
     place, findings = checked
     for violation in findings.kept:
-        click.echo(f"{place}: {violation}")
+        echo(f"{place}: {violation}")
     for kind, count in findings.counts.items():
         if count > limit:
-            click.echo(f"{place}: {kind}: {count - limit:,} more")
+            echo(f"{place}: {kind}: {count - limit:,} more")
     for rule, reason in findings.skipped.items():
-        click.echo(f"{place}: not fully checked: {rule}: {reason}", err=True)
+        echo(f"{place}: not fully checked: {rule}: {reason}", err=True)
     for reason in findings.undone.values():
-        click.echo(f"{place}: not decided again: {reason}")
+        echo(f"{place}: not decided again: {reason}")
     clean = "nothing wrong in what was checked" if findings.undone else "no violation"
     rules = "1 rule" if len(findings.checked) == 1 else f"{len(findings.checked)} rules"
-    click.echo(f"{place}: {rules}, {f'{findings.total:,} violations' if findings.total else clean}")
+    echo(f"{place}: {rules}, {f'{findings.total:,} violations' if findings.total else clean}")
 
 
 def _answer(report: Report, how: CheckOptions) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from batdispatch.cli.groups import Command, option
 from batdispatch.cli.logs import log_options, refuse_log_options
-from batdispatch.cli.messages import Terminal, json_text, quiet_option, show
+from batdispatch.cli.messages import Terminal, echo, json_text, quiet_option, show
 from batdispatch.cli.options import options, refuse
 from batdispatch.cli.outputs import (
     explain_option,
@@ -195,10 +195,10 @@ def _compare_sizes(
 def print_answers(answers: Answers, *, as_json: bool) -> None:
     """Print what changes do, and the path of the page."""
     if as_json:
-        click.echo(json_text(answers.answers))
+        echo(json_text(answers.answers))
     else:
         show(str(answers))
-        click.echo(str(answers.page))
+        echo(str(answers.page))
 
 
 def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
@@ -216,7 +216,7 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
 
     results = {label: run.result for label, run in comparison.items()}
     if as_json:
-        click.echo(json_text(comparison.figures))
+        echo(json_text(comparison.figures))
     else:
         read = {label: read_result(run.folder) for label, run in comparison.items()}
         names = {label: display_name(result) or label for label, result in read.items()}
@@ -227,7 +227,7 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
             show(told)
         for line in in_words({label: rejections_of(result) for label, result in results.items()}):
             show(line)
-        click.echo(str(path))
+        echo(str(path))
     if comparison.failures:
         failed = len(comparison.failures)
         raise SimulationError(f"{failed} of {failed + len(comparison)} runs failed")
@@ -240,12 +240,12 @@ def _print_replicates(comparison: Replication, *, as_json: bool) -> None:
         SimulationError: a run failed.
     """
     if as_json:
-        click.echo(json_text(comparison.answers))
+        echo(json_text(comparison.answers))
     else:
         show(str(comparison))
         for name, why in comparison.facts.refused:
             show(f"Not compared, {name}: {why}.")
-        click.echo(str(comparison.page))
+        echo(str(comparison.page))
     if comparison.failures:
         raise SimulationError(f"{len(comparison.failures)} runs failed")
 

@@ -95,12 +95,14 @@ def command(
 def _translate(path: str, output: Path, version: Literal[4, 5], as_json: bool) -> None:
     """Write a workload of one Batsim as one of the other."""
     from batdispatch.inputs.workloads import read_workload
+    from batdispatch.inputs.workloads.writer import profiles_for
 
     refuse_log_options("platform", "master_host")
     workload = read_workload(path)
     account = _written(workload, output, version)
-    facts = account | {"jobs": len(workload.jobs), "profiles": len(workload.profiles)}
-    words = f"{len(workload.jobs)} jobs, {len(workload.profiles)} profiles for Batsim {version}"
+    profiles = len(profiles_for(workload, version))
+    facts = account | {"jobs": len(workload.jobs), "profiles": profiles}
+    words = f"{len(workload.jobs)} jobs, {profiles} profiles for Batsim {version}"
     conclude(output, facts, as_json=as_json, words=words)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Group, option
-from batdispatch.cli.messages import json_text
+from batdispatch.cli.messages import echo, json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
 from batdispatch.differ.options import FigureOptions, FileOptions
@@ -46,11 +46,11 @@ def file(wanted: FileOptions, path: Path, as_json: bool) -> None:
 
     schedule, hosts, why, held = hold_file(path, wanted)
     if as_json:
-        click.echo(json_text(as_dict(schedule, held, wanted.policy, hosts)))
+        echo(json_text(as_dict(schedule, held, wanted.policy, hosts)))
     else:
-        click.echo(f"{path}: {len(schedule.jobs):,} jobs on {hosts:,} processors ({why})")
+        echo(f"{path}: {len(schedule.jobs):,} jobs on {hosts:,} processors ({why})")
         for line in (*schedule.notes, *differences(schedule, held), verdict(held, wanted.policy, hosts)):
-            click.echo(line)
+            echo(line)
     if not held.closest.exact:
         sys.exit(1)
 
@@ -73,16 +73,16 @@ def cases(folder: Path, write: bool, as_json: bool) -> None:
     from batdispatch.differ.words import cases_as_dict, verdict
 
     if write:
-        click.echo(f"{folder}: {len(write_cases(folder))} cases")
+        echo(f"{folder}: {len(write_cases(folder))} cases")
         return
     checked = checked_cases(folder)
     wrong = sum(not each.held.closest.exact for each in checked)
     if as_json:
-        click.echo(json_text(cases_as_dict(checked)))
+        echo(json_text(cases_as_dict(checked)))
     else:
         for each in checked:
-            click.echo(f"{each.path}: {verdict(each.held, each.policy, each.case.hosts)}")
-        click.echo(f"{len(checked)} schedules, {wrong} wrong")
+            echo(f"{each.path}: {verdict(each.held, each.policy, each.case.hosts)}")
+        echo(f"{len(checked)} schedules, {wrong} wrong")
     if wrong:
         sys.exit(1)
 
@@ -100,11 +100,11 @@ def figures(wanted: FigureOptions, log: Path, as_json: bool) -> None:
 
     jobs, listed = figures_of_log(log, wanted)
     if as_json:
-        click.echo(json_text({"jobs": jobs, "figures": [figure._asdict() for figure in listed]}))
+        echo(json_text({"jobs": jobs, "figures": [figure._asdict() for figure in listed]}))
         return
     heading = f"{wanted.quantile:.0%} bounded slowdown ({wanted.threshold:g} s), mean wait"
-    click.echo(f"{log}: {jobs:,} jobs; {heading}")
+    echo(f"{log}: {jobs:,} jobs; {heading}")
     for figure in listed:
         near = figure.is_near(wanted.published)
         mark = f"  <- {wanted.published:g}" if near else ""
-        click.echo(f"{figure.hosts:>7,} {figure.slowdown:>10,.2f} {figure.wait:>12,.0f} s  {figure.about}{mark}")
+        echo(f"{figure.hosts:>7,} {figure.slowdown:>10,.2f} {figure.wait:>12,.0f} s  {figure.about}{mark}")

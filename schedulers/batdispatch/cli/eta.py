@@ -8,7 +8,7 @@ import click
 
 from batdispatch.cli.groups import Command
 from batdispatch.cli.logs import log_options
-from batdispatch.cli.messages import Terminal, is_quiet, json_text, quiet_option
+from batdispatch.cli.messages import Terminal, echo, is_quiet, json_text, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
 from batdispatch.inputs.log_options import LogReading
@@ -60,7 +60,7 @@ def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
     if found is None:
         return
     if as_json:
-        click.echo(json_text(found))
+        echo(json_text(found))
     elif not is_quiet():
         _print(found, bool(question.job))
 
@@ -91,15 +91,15 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         for one in found.jobs
     ]
     how = f"calibrated at {found.moments} moments of the past" if found.moments else "not calibrated"
-    click.echo(f"{found.free:,} of {found.units:,} {found.unit} are free; {found.dispatcher}; {how}")
+    echo(f"{found.free:,} of {found.units:,} {found.unit} are free; {found.dispatcher}; {how}")
     if rows:
-        click.echo(plain(table(headings, rows)))
+        echo(plain(table(headings, rows)))
     else:
-        click.echo("no job waits")
+        echo("no job waits")
     for record in found.records:
-        click.echo(_remark(record))
+        echo(_remark(record))
     for one in found.jobs if reasons else ():
-        click.echo(f"{one.job}: {one.reason}")
+        echo(f"{one.job}: {one.reason}")
 
 
 def _heading(record: IntervalRecord) -> str:

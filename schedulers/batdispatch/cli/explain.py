@@ -13,7 +13,7 @@ from batdispatch.cli.cards import SECTIONS, options_of, read_card
 from batdispatch.cli.completion import complete_part
 from batdispatch.cli.groups import OTHER_OPTIONS, Command
 from batdispatch.cli.kinds import KINDS, find, names
-from batdispatch.cli.messages import json_text
+from batdispatch.cli.messages import echo, json_text
 from batdispatch.cli.outputs import json_option
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.dispatcher import Dispatcher
@@ -39,10 +39,10 @@ def command(name: str, *, as_json: bool) -> None:
         known = [entry for kind in KINDS for entry in names(kind)]
         raise InputError(f"nothing is called {name!r}: {did_you_mean(name, known)}")
     if as_json:
-        click.echo(json_text([_card_as_dict(name, kind.single, cls) for kind, cls in found]))
+        echo(json_text([_card_as_dict(name, kind.single, cls) for kind, cls in found]))
         return
     for place, (kind, cls) in enumerate(found):
-        click.secho(("\n" if place else "") + f"{name} ({kind.title or kind.single})", bold=True)
+        echo(("\n" if place else "") + f"{name} ({kind.title or kind.single})", bold=True)
         _show_card(cls)
         option = kind.option or kind.single
         _show_options(cls, f"--set {option}={name}[NAME=VALUE]" if issubclass(cls, Part) else "--set NAME=VALUE")
@@ -58,26 +58,26 @@ def _card_as_dict(name: str, kind: str, cls: type[Dispatcher | Part]) -> dict[st
 def _show_card(cls: type[Dispatcher | Part]) -> None:
     card = read_card(cls.__doc__ or "")
     for paragraph in card.overview:
-        click.echo(_wrapped(paragraph) + "\n")
+        echo(_wrapped(paragraph) + "\n")
     for name, entries in card.sections.items():
-        click.secho(SECTIONS[name], bold=True)
+        echo(SECTIONS[name], bold=True)
         for entry in entries:
             # Lists and references hang behind their marks; a paragraph alone needs none.
             numbered = name == "References" and entry.startswith("[")
             mark, text = entry.split(" ", 1) if numbered else ("-" if len(entries) > 1 else "", entry)
             text = f"Time: {text}" if name == "Time" else text[0].upper() + text[1:]
-            click.echo(_wrapped(text, first=f"  {mark} " if mark else "  ", rest=" " * (3 + len(mark) if mark else 2)))
-        click.echo()
+            echo(_wrapped(text, first=f"  {mark} " if mark else "  ", rest=" " * (3 + len(mark) if mark else 2)))
+        echo()
 
 
 def _show_options(cls: type[Dispatcher | Part], how: str) -> None:
     options = options_of(cls.options_type)
     if options:
-        click.secho(f"Options ({how})", bold=True)
+        echo(f"Options ({how})", bold=True)
     for option in options:
-        click.echo(f"  {option.name}={option.default}  ({option.accepts})")
+        echo(f"  {option.name}={option.default}  ({option.accepts})")
         if option.text:
-            click.echo(_wrapped(option.text, first=" " * 6, rest=" " * 6))
+            echo(_wrapped(option.text, first=" " * 6, rest=" " * 6))
 
 
 def _wrapped(text: str, *, first: str = "", rest: str = "") -> str:

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from batdispatch.cli.completion import complete_job
 from batdispatch.cli.groups import OTHER_OPTIONS, Command
-from batdispatch.cli.messages import json_text
+from batdispatch.cli.messages import echo, json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
 
@@ -73,6 +73,6 @@ def command(shown: ExplainWaitOptions, run: Path, job: str, as_json: bool) -> No
     dates = result.workload.dates
     if as_json:
         told = {} if dates is None else {"dates": {"zone": dates.zone, **dates_of_job(explanation, dates)}}
-        click.echo(json_text({"recording": str(recording), **msgspec.to_builtins(explanation), **told}))
+        echo(json_text({"recording": str(recording), **msgspec.to_builtins(explanation), **told}))
     else:
-        click.echo("\n".join(in_words(explanation, limit=shown.limit, dates=dates)))
+        echo("\n".join(in_words(explanation, limit=shown.limit, dates=dates)))

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Group
-from batdispatch.cli.messages import conclude
+from batdispatch.cli.messages import conclude, echo
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, output_option, written_option
 from batdispatch.core import extras
@@ -113,9 +113,9 @@ def solve(solving: SolveOptions, file: Path, as_json: bool) -> None:
             facts = {"line": line, "model": name, **solve_with(name, instance, **limits)}
             rows[name].append(facts)
             if as_json:
-                click.echo(msgspec.json.encode(facts).decode())
+                echo(msgspec.json.encode(facts).decode())
     if not as_json:
-        click.echo(_table(rows))
+        echo(_table(rows))
 
 
 def _table(rows: dict[str, list[dict[str, Any]]]) -> str:

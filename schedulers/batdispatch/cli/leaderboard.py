@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from batdispatch.cli.groups import Command, option
-from batdispatch.cli.messages import conclude, is_quiet, quiet_option
+from batdispatch.cli.messages import conclude, echo, is_quiet, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import out_option, processes_option, written_option
 from batdispatch.core.errors import SimulationError
@@ -93,20 +93,12 @@ def board_as_dict(standing: BoardStanding) -> dict[str, Any]:
 
 
 def _print(standings: Sequence[BoardStanding]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
+    from batdispatch.cli.tables import plain, table
     from batdispatch.runs.leaderboard.page import price_of_best, remark, rows_of
 
-    console = Console(highlight=False)
     for standing in standings:
         headings, rows = rows_of(standing)
-        table = Table(title=standing.board.title, title_justify="left", box=None, pad_edge=False)
-        for heading in headings:
-            table.add_column(heading, justify="left" if heading == "dispatcher" else "right")
-        for row in rows:
-            table.add_row(*map(escape, row))
-        console.print(table)
-        told = " ".join(filter(None, [price_of_best(standing), remark(standing)]))
-        console.print(f"{escape(told)}\n")
+        named = [(first, cells) for first, *cells in rows]
+        echo(standing.board.title, bold=True)
+        echo(plain(table(headings, named, left=(headings.index("dispatcher"),))))
+        echo(" ".join(filter(None, [price_of_best(standing), remark(standing)])) + "\n")

@@ -6,7 +6,7 @@ import click
 
 from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.kinds import KINDS, summaries
-from batdispatch.cli.messages import json_text
+from batdispatch.cli.messages import echo, json_text
 
 
 @click.command(cls=Command)
@@ -22,11 +22,11 @@ def command(kind: str | None, as_json: bool) -> None:
     """
     tables = {name: summaries(name) for name in KINDS if kind in (None, name)}
     if as_json:
-        click.echo(json_text(tables))
+        echo(json_text(tables))
         return
     for name, entries in tables.items():
         if kind is None:
-            click.secho(name, bold=True)
+            echo(name, bold=True)
         width = max(map(len, entries), default=0)
         for entry, text in entries.items():
-            click.echo(f"  {entry.ljust(width)}  {text}")
+            echo(f"  {entry.ljust(width)}  {text}")

@@ -6,14 +6,15 @@ import os
 import signal
 import sys
 from types import FrameType
+from typing import NoReturn
 
 import click
 
 from batdispatch import __version__
 from batdispatch.cli.groups import LazyGroup, numbers_in_words
 from batdispatch.core.abilities import insert_behind, own_abilities
-from batdispatch.core.errors import InputError, readable
-from batdispatch.core.line.blame import DEBUG, blame, user_error
+from batdispatch.core.errors import InputError, printable, readable
+from batdispatch.core.line.blame import DEBUG, blame, interrupt_of, user_error
 
 #: Heading -> subcommand, its module, and a sentence about it.
 _HEADINGS = {
@@ -125,6 +126,13 @@ def _program() -> str:
     return "python -m batdispatch" if as_module else "batdispatch"
 
 
+def _stop(interrupt: BaseException | None) -> NoReturn:
+    """End as a shell expects of a program that a signal ends."""
+    stopped_by = interrupt.args[0] if isinstance(interrupt, _Terminated) else signal.SIGINT
+    click.echo(f"batdispatch: {'interrupted' if stopped_by == signal.SIGINT else 'terminated'}", err=True)
+    sys.exit(128 + stopped_by)
+
+
 def main() -> None:
     """Run the command line; every expected failure is one message and an exit status (2: input, 1: the run)."""
     _terminate_when_told()
@@ -141,18 +149,18 @@ def main() -> None:
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.Abort as stop:
-        stopped_by = stop.__cause__.args[0] if isinstance(stop.__cause__, _Terminated) else signal.SIGINT
-        click.echo(f"batdispatch: {'interrupted' if stopped_by == signal.SIGINT else 'terminated'}", err=True)
-        sys.exit(128 + stopped_by)
+        _stop(stop.__cause__)
     except click.ClickException as problem:
         click.echo(f"batdispatch: error: {readable(_in_words(problem))}", err=True)
         sys.exit(2)
     except Exception as problem:
+        if (interrupt := interrupt_of(problem)) is not None:
+            _stop(interrupt)
         error = user_error(problem)
         if error is not None:
             click.echo(f"batdispatch: error: {error}", err=True)
             sys.exit(2 if isinstance(error, InputError) else 1)
         # A bug of ours: a message that fits into a report of it, and the traceback for whoever looks for it.
         hint = "" if os.environ.get(DEBUG) else f"; with {DEBUG}=1 in the environment it says where from"
-        click.echo(f"batdispatch: error: this is a bug: {blame(problem)}{hint}", err=True)
+        click.echo(f"batdispatch: error: this is a bug: {printable(blame(problem))}{hint}", err=True)
         sys.exit(1)

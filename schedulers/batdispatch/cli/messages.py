@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from batdispatch.cli.groups import option
+from batdispatch.core.errors import printable
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.runs.listener import Listener
 
@@ -41,10 +42,22 @@ def is_quiet() -> bool:
     return context is not None and bool(context.meta.get(_KEY))
 
 
+def echo(text: str = "", *, err: bool = False, bold: bool = False) -> None:
+    """Print a line. All that commands print goes through here: texts of files may hold what a terminal would obey.
+
+    Args:
+        text: shown with `batdispatch.core.errors.printable`.
+        err: whether it goes to the error stream.
+        bold: whether a terminal shows it in bold.
+    """
+    text = printable(text)
+    click.echo(click.style(text, bold=True) if bold else text, err=err)
+
+
 def note(text: str) -> None:
     """Say on the error stream what happens."""
     if not is_quiet():
-        click.echo(f"batdispatch: {text}", err=True)
+        echo(f"batdispatch: {text}", err=True)
 
 
 def warn(text: str) -> None:
@@ -68,7 +81,7 @@ class Terminal(Listener):
         warn(text)
 
     def failed(self, label: str, why: str) -> None:
-        click.echo(f"batdispatch: {label} failed: {why}", err=True)
+        echo(f"batdispatch: {label} failed: {why}", err=True)
 
     def kept(self, labels: Sequence[str]) -> None:
         note(f"kept {', '.join(labels)}: whole runs of the same command and inputs (--fresh makes them anew)")
@@ -91,7 +104,7 @@ def show(text: str) -> None:
 def answer(text: str) -> None:
     """Print what was asked for, such as the path of the result: beside a result that is the standard output itself."""
     context = click.get_current_context(silent=True)
-    click.echo(text, err=context is not None and bool(context.meta.get(_APART)))
+    echo(text, err=context is not None and bool(context.meta.get(_APART)))
 
 
 def conclude(output: object, facts: Mapping[str, object], *, as_json: bool, words: str = "") -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from batdispatch.cli.groups import OTHER_OPTIONS, AnnouncedGroup, Command, Group, option
-from batdispatch.cli.messages import conclude, json_text
+from batdispatch.cli.messages import conclude, echo, json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, written_option
 from batdispatch.core.errors import InputError
@@ -133,10 +133,10 @@ def show(reading: ShowOptions, path: Path, as_json: bool, batsim_arguments: bool
         path, master=reading.master_host, roles=reading.roles, batsim=5 if reading.batsim == "5" else 4
     )
     if batsim_arguments:
-        click.echo(shlex.join(platform.batsim_arguments()))
+        echo(shlex.join(platform.batsim_arguments()))
         return
     facts = summarise(platform)
-    click.echo(json_text(facts) if as_json else as_text(facts))
+    echo(json_text(facts) if as_json else as_text(facts))
 
 
 @command.command()

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from batdispatch.cli.messages import is_quiet
+from batdispatch.core.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -116,7 +117,7 @@ class ProgressDisplay:
         """Hand what was told to the bars."""
         for label, (done, total) in self._unseen.items():
             if label not in self._known:
-                self._known[label] = self._bars.add_task(label, total=total)
+                self._known[label] = self._bars.add_task(printable(label), total=total)
             self._bars.update(self._known[label], completed=done, total=total, visible=done < total)
         self._unseen.clear()
 

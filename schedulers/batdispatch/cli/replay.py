@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Command
-from batdispatch.cli.messages import json_text
+from batdispatch.cli.messages import echo, json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
 from batdispatch.core.errors import InputError
@@ -58,7 +58,7 @@ def command(
         raise InputError("--set, --times and --platform need --dispatcher or --pybatsim")
     else:
         result = check_wire(path, wire, partial=how.partial)
-    click.echo(json_text(result) if as_json else _in_words(result, compared=peer is not None))
+    echo(json_text(result) if as_json else _in_words(result, compared=peer is not None))
     if result.difference is not None:
         context.exit(1)
 

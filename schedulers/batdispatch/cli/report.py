@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from batdispatch.cli.groups import Command
-from batdispatch.cli.messages import json_text
+from batdispatch.cli.messages import echo, json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import explain_option, json_option
 from batdispatch.core.line.settings import Form
@@ -52,4 +52,4 @@ def command(page: ReportOptions, folders: tuple[Path, ...], explain: bool, as_js
     from batdispatch.api.looks import report
 
     written = report(*folders, page=page.output, title=page.title, baseline=page.baseline, explain=explain)
-    click.echo(json_text(written.facts) if as_json else str(written))
+    echo(json_text(written.facts) if as_json else str(written))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Command
-from batdispatch.cli.messages import json_text
+from batdispatch.cli.messages import echo, json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
 from batdispatch.parts.request_options import RequestQuestion
@@ -33,18 +33,19 @@ def command(question: RequestQuestion, as_json: bool) -> None:
       batdispatch requests --law tnorm:0,20,8,2 --unit h --zeta 0.1
       batdispatch requests --law tnorm:0,20,8,2 --sequence toptimal[grid=200] --json
       batdispatch requests --law tnorm:0,20,8,2 --beta 1 --gamma 0.5 --least 2
+      batdispatch requests --law uniform:2,98 --sequence 5h,40h,60h,98h
       batdispatch requests --law pareto:1,20,2.1 --sequence neuroscience --history 1.2,4,2.5
     """
     from batdispatch.parts.requests.answer import answer
 
     reply = answer(question)
     if as_json:
-        click.echo(json_text(reply))
+        echo(json_text(reply))
         return
     unit = reply["unit"]
     times = " ".join(f"{t:.4f}".rstrip("0").rstrip(".") for t in reply["requests"])
     cost = f"{reply['expected_cost']:.6g} {unit}"
-    click.echo(f"requests             {times} {unit}")
-    click.echo("expected cost        " + (cost if question.zeta < 1 else f"{cost}, times 1 - zeta"))
-    click.echo(f"failure probability  {reply['failure_probability']:.4f}, of the first attempt")
-    click.echo(f"failures per job     {reply['failures_per_job']:.4f}")
+    echo(f"requests             {times} {unit}")
+    echo("expected cost        " + (cost if question.zeta < 1 else f"{cost}, times 1 - zeta"))
+    echo(f"failure probability  {reply['failure_probability']:.4f}, of the first attempt")
+    echo(f"failures per job     {reply['failures_per_job']:.4f}")

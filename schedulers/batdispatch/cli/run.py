@@ -8,7 +8,7 @@ import click
 from msgspec.structs import asdict
 
 from batdispatch.cli.groups import Command
-from batdispatch.cli.messages import Terminal, json_text, quiet_option, show
+from batdispatch.cli.messages import Terminal, echo, json_text, quiet_option, show
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, out_option
 from batdispatch.runs.spec import RunSpec, as_typed
@@ -50,7 +50,9 @@ def command(typed: RunSpec, out: Path | None, as_json: bool) -> None:
     from batdispatch.api.calls import run
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.cli.progress import ProgressDisplay
+    from batdispatch.results.energy_words import idle_energy
     from batdispatch.results.rejections import in_words, rejections_of
+    from batdispatch.results.runs import read_result
 
     spec = as_typed(typed)
     folder = out or Path("runs") / spec.label
@@ -58,9 +60,11 @@ def command(typed: RunSpec, out: Path | None, as_json: bool) -> None:
         done = run(**asdict(spec), out=folder, log=False, listener=Terminal(progress.tell))
     result = done.result
     if as_json:
-        click.echo(json_text(result))
+        echo(json_text(result))
         return
     show(metrics_table({spec.label: done.metrics}))
+    if told := idle_energy([read_result(folder)]):
+        show(told)
     for line in in_words({spec.label: rejections_of(result)}):
         show(line)
-    click.echo(str(folder))
+    echo(str(folder))

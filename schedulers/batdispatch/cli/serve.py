@@ -6,7 +6,7 @@ import click
 from msgspec.structs import asdict
 
 from batdispatch.cli.groups import Command
-from batdispatch.cli.messages import Terminal
+from batdispatch.cli.messages import Terminal, echo
 from batdispatch.cli.options import options
 from batdispatch.links.options import MachineFile, ServeOptions
 from batdispatch.runs.spec import WHO_DECIDES, RunSpec
@@ -37,11 +37,11 @@ def command(context: click.Context, spec: RunSpec, serving: ServeOptions, machin
         **{name: getattr(spec, name) for name in WHO_DECIDES},
         **asdict(serving),
         **asdict(machine),
-        on_ready=lambda real: click.echo(f"listening on {real}"),
+        on_ready=lambda real: echo(f"listening on {real}"),
         listener=Terminal(),
     )
     if served.stopped_by is not None:
-        click.echo(f"batdispatch: stopped by {served.stopped_by} after {served.messages} messages", err=True)
+        echo(f"batdispatch: stopped by {served.stopped_by} after {served.messages} messages", err=True)
         # What a shell expects of a process that a signal ended.
         context.exit(130 if served.stopped_by == "SIGINT" else 143)
-    click.echo(f"simulation ended after {served.messages} messages")
+    echo(f"simulation ended after {served.messages} messages")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.groups import Command, option
-from batdispatch.cli.messages import json_text
+from batdispatch.cli.messages import echo, json_text
 from batdispatch.cli.outputs import json_option
 
 
@@ -43,11 +43,11 @@ def command(file: Path, slurm_version: str, as_json: bool) -> None:
             }
             for one, verdict, means in read.readings
         ]
-        click.echo(json_text({"settings": rows, "remarks": conf.remarks(), "dispatcher": name}))
+        echo(json_text({"settings": rows, "remarks": conf.remarks(), "dispatcher": name}))
         return
     for setting, verdict, meaning in read.readings:
         said = f"{setting.key}={setting.value}" if setting.value else setting.key
-        click.echo(f"{verdict:<12}  line {setting.line:<4}  {said:<40}  {meaning}")
+        echo(f"{verdict:<12}  line {setting.line:<4}  {said:<40}  {meaning}")
     for remark in conf.remarks():
-        click.echo(f"note: {remark}", err=True)
-    click.echo(name)
+        echo(f"note: {remark}", err=True)
+    echo(name)

@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from batdispatch.core.errors import printable
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -32,7 +34,7 @@ def table(headings: Sequence[str], rows: Sequence[Row], *, left: Sequence[int] =
     for number, heading in enumerate(headings):
         made.add_column(heading, justify="left" if number in left else "right", **more)
     for name, cells in rows:
-        made.add_row(escape(name), *map(escape, cells))
+        made.add_row(*(escape(printable(cell)) for cell in (name, *cells)))
     return made
 
 

@@ -10,7 +10,7 @@ import click
 
 from batdispatch.cli.groups import Group, option
 from batdispatch.cli.logs import log_options, machine_of, refuse_log_options
-from batdispatch.cli.messages import Terminal, is_quiet, json_text, quiet_option, warn
+from batdispatch.cli.messages import Terminal, echo, is_quiet, json_text, quiet_option, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, out_option, processes_option
 from batdispatch.cli.progress import ProgressDisplay
@@ -91,11 +91,11 @@ def show(on: LogMachine, reading: LogReading, path: str, html: Path | None, as_j
 
         write_whole(html, render(traits, title=traits.workload.name, account=account).encode())
     if as_json:
-        click.echo(json_text(as_dict(traits)))
+        echo(json_text(as_dict(traits)))
     elif not is_quiet():
-        click.echo((f"{account}\n\n" if account else "") + plain(*_tables(traits)))
+        echo((f"{account}\n\n" if account else "") + plain(*_tables(traits)))
     if html is not None:
-        click.echo(str(html))
+        echo(str(html))
 
 
 def _tables(traits: Traits) -> Iterator[Table]:
@@ -183,21 +183,17 @@ def fidelity(
     waits = waits_of(imported, inputs.platform, folders)
     page = write_fidelity(waits, imported, folder)
     if as_json:
-        click.echo(json_text(as_dict(waits)))
+        echo(json_text(as_dict(waits)))
         return
     if not is_quiet():
         _print_fidelity(waits)
-    click.echo(str(page))
+    echo(str(page))
 
 
 def _print_fidelity(waits: Mapping[str, Waits]) -> None:
-    from rich.console import Console
-
     from batdispatch.report.fidelity.words import APART, HEADINGS, apart_rows, sentences, wait_rows
 
-    console = Console(color_system=None, highlight=False)
-    for headings, rows in ((HEADINGS, wait_rows(waits)), (APART, apart_rows(waits))):
-        console.print(table(["", *headings], rows))
-        console.print()
+    pieces = ((HEADINGS, wait_rows(waits)), (APART, apart_rows(waits)))
+    echo(plain(*(table(["", *headings], rows) for headings, rows in pieces)) + "\n")
     for line in sentences(waits):
-        click.echo(line)
+        echo(line)

@@ -1,12 +1,25 @@
 """What can go wrong, as the people who use the package see it."""
 
+import re
+
 #: Longest line of a message, in characters; of a longer one, so many at its beginning and at its end are shown.
 _MOST, _BEGIN, _END = 2000, 1500, 300
+#: Characters that a terminal obeys instead of showing them: controls, marks of the writing direction, line separators;
+#: and halves of characters, which cannot be written at all.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""Return a text for the terminal: each control character but tab and newline is written as ``\u001b`` is.
+
+    JSON text stays JSON text with the same meaning.
+    """
+    return _CONTROL.sub(lambda control: f"\\u{ord(control[0]):04x}", text)
 
 
 def readable(text: str) -> str:
-    """Return a message whose long lines are cut in the middle: what was found may be of any length."""
-    return "\n".join(_cut(line) for line in text.split("\n"))
+    """Return a message without control characters whose long lines are cut: what was found may be of any length."""
+    return "\n".join(_cut(line) for line in printable(text).split("\n"))
 
 
 def _cut(line: str) -> str:

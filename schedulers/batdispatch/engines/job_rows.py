@@ -19,9 +19,16 @@ from batdispatch.native.record import Record, structure_of
 from batdispatch.native.texts import PackedTexts
 
 #: Positions in `FINAL_STATES`.
-SUCCESS, REJECTED = map(FINAL_STATES.index, (JobState.COMPLETED_SUCCESSFULLY, JobState.REJECTED))
-#: Seconds that Batsim writes for a job that took none.
+SUCCESS, KILLED, REJECTED = map(
+    FINAL_STATES.index, (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_KILLED, JobState.REJECTED)
+)
+#: Seconds that Batsim writes for a job that took none and was not killed.
 NO_TIME = 1e-5
+#: Seconds that a byte takes on SimGrid's default loopback: after so long Batsim kills a job in the moment it starts.
+#: It writes them as 0, and divides by them for the stretch.
+INSTANT = 1e-10
+#: A job that ends sooner after its start, in seconds, took no time.
+SHORT = 1e-9
 
 #: Characters for which a field is quoted.
 SPECIAL = ',"\n\r'
@@ -106,10 +113,15 @@ class Rows(NamedTuple):
 
 
 def times_of(jobs: EndedJobs) -> Times:
-    """Return what follows from the times of jobs; one that took no time took `NO_TIME`, as Batsim has it."""
-    end = np.where(jobs.end - jobs.start < 1e-9, jobs.start + NO_TIME, jobs.end)
+    """Return what follows from the times of jobs.
+
+    As Batsim has it, one that took no time took `NO_TIME`, and one that was killed in the moment it started took none.
+    """
+    short, killed = jobs.end - jobs.start < SHORT, jobs.state == KILLED
+    end = np.where(short, np.where(killed, jobs.start, jobs.start + NO_TIME), jobs.end)
     run, wait, turnaround = end - jobs.start, jobs.start - jobs.submission, end - jobs.submission
-    return Times(end, run, wait, turnaround, turnaround / run)
+    more = np.where(short & killed, INSTANT, 0.0)
+    return Times(end, run, wait, turnaround, (turnaround + more) / (run + more))
 
 
 class JobRows(Record):
@@ -125,7 +137,7 @@ class JobRows(Record):
 
     def write(self, count: int, write: Callable[[memoryview], None]) -> dict[str, Floats]:
         """Write so many rows, and return the numbers that stand there, by the name of their column in `Rows`."""
-        self.rejected = REJECTED
+        self.rejected, self.killed = REJECTED, KILLED
         self.hold_texts(outcomes=PackedTexts.of(OUTCOMES))
         numbers = {name: np.empty(count) for name in NUMBERS}
         self.hold(**{f"row_{name}": column for name, column in numbers.items()})

@@ -161,9 +161,9 @@ class Totals:
 class Outputs:
     """Collects what happens; `finish` makes the files appear, `discard` leaves nothing behind.
 
-    What the columns mean is Batsim 4.2.1's choice. A job that took no time is written with `NO_TIME`. Means are over
-    all jobs, the rejected ones included. Every job that ran and did not succeed counts as killed. Storage hosts count
-    as computing machines.
+    What the columns mean is Batsim 4.2.1's choice, also for a job that took no time (`job_rows.times_of`). Means are
+    over all jobs, the rejected ones included. Every job that ran and did not succeed counts as killed. Storage hosts
+    count as computing machines.
 
     jobs.csv has one row a job in order of completion; schedule.csv the sums of the run; machine_states.csv how many
     hosts idle and compute after each change; units.csv, only where a host carries several units of a job, how many.

@@ -30,6 +30,21 @@ _NOTHING, _ENDLESS = 1e-250, 1e250
 _started = False
 
 
+def load_platform(path: Path, *, energy: bool) -> SimGrid:
+    """Start SimGrid, and let it load a platform; it ends the process if it refuses the file.
+
+    Raises:
+        InputError: SimGrid is not installed, or is of a version that works differently.
+    """
+    library = find_simgrid()
+    if library is None:
+        raise InputError(f"SimGrid is not installed. To install it: {how_to_install()}")
+    simgrid = SimGrid(library)
+    with tempfile.TemporaryDirectory(prefix="batdispatch-") as folder:
+        simgrid.begin(str(readable(path, Path(folder), simgrid.version)).encode(), energy=energy)
+    return simgrid
+
+
 class SimGridTimer:
     """Times activities with SimGrid's L07 model on the hosts and links of a platform file.
 
@@ -47,16 +62,11 @@ class SimGridTimer:
             SimulationError: this process has started SimGrid before.
         """
         global _started  # noqa: PLW0603 - the library's state is the process's.
-        path = find_simgrid()
-        if path is None:
-            raise InputError(f"SimGrid is not installed. To install it: {how_to_install()}")
         if _started:
             raise SimulationError("SimGrid can simulate once in a process: run each simulation in a process of its own")
-        self._simgrid = SimGrid(path)
+        self._simgrid = load_platform(platform.path, energy=energy)
         self.version = self._simgrid.version
         _started = True
-        with tempfile.TemporaryDirectory(prefix="batdispatch-") as folder:
-            self._simgrid.begin(str(readable(platform.path, Path(folder), self.version)).encode(), energy=energy)
         self._hosts: list[int] = []
         for host in platform.hosts:
             found = self._simgrid.host(host.name)

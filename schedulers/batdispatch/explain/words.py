@@ -284,13 +284,18 @@ def largest(x: Explanation, limit: int) -> list[Overtaker]:
     return sorted(kept, key=lambda other: (other.start, other.job))
 
 
-def sentence(x: Explanation) -> str:
-    """Return the main reasons of a wait in a sentence or two, without the job's name."""
+def sentence(x: Explanation, shared: tuple[float, str] | None = None) -> str:
+    """Return the main reasons of a wait in a sentence or two, without the job's name.
+
+    Args:
+        x: explains the wait.
+        shared: the unit that other waits on the page have, as of `duration`.
+    """
     if not x.phases:
         return "It did not wait."
     shares = [(round(100 * seconds / x.wait), text) for text, seconds in totals(x)]
     parts = [f"{share} % {text}" for share, text in shares[:3] if share]
-    found = [f"Waited {duration(x.wait)}: {'; '.join(parts)}."]
+    found = [f"Waited {duration(x.wait, shared)}: {'; '.join(parts)}."]
     held: Counter[str] = Counter()
     what: dict[str, str] = {}
     for phase in x.phases:

@@ -15,6 +15,7 @@ import msgspec
 from batdispatch.core.errors import BatdispatchError, FieldError, InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.hosts.names import MAX_HOSTS
 from batdispatch.core.jobs.fields import read_request, read_units, write_fields
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
@@ -27,8 +28,6 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
 Duration = Annotated[int, msgspec.Meta(ge=1, le=FOREVER)]
 #: Bytes of the longest line.
 MAX_LINE = 64 * 2**20
-#: Most hosts of a machine.
-MAX_HOSTS = 10**6
 
 
 class SavedHosts(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -49,7 +49,7 @@ from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import SOONEST, Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
-from batdispatch.core.line.ticks import tick_before
+from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.power import SLEEP_PROPERTY
 from batdispatch.core.machine.series import Series
@@ -113,7 +113,8 @@ class PowerSaving(Layer):
     To the dispatcher inside, a host that sleeps is free. If it starts a job there, the layer wakes the hosts, and the
     job begins to run when all of its hosts are awake. The dispatcher inside takes that moment for the start of the job,
     so that its plans count the time that hosts take to wake up. If a host goes away while it wakes up, the job waits
-    again in its old place. Where the dispatcher inside says which starts it plans, hosts are woken in time for them.
+    again in its old place. Where the dispatcher inside says which starts it plans, hosts are woken in time for them,
+    and none falls asleep that could not be awake again by then.
 
     With `cap`, power is a resource that jobs share, so that the dispatcher inside plans with it. With `states=lower`,
     the first waiting job runs more slowly if only power keeps it waiting. With `price`, a job that may wait is kept
@@ -124,9 +125,10 @@ class PowerSaving(Layer):
         may not stand inside `resizing`. Advance reservations are refused.
     Guarantee: every job ends as under the dispatcher inside: none is lost, whenever hosts sleep, wake up, go away or
         come back, but for those that the cap never leaves the power for. With everything off every decision is that of
-        the dispatcher inside. A job starts at most as long after its decision as its slowest host takes to fall asleep
-        and to wake up. `sum over hosts of watts <= cap` at every moment, if decisions take at most a second. A job is
-        kept back for at most its slack.
+        the dispatcher inside. Without a cap no host wakes up later than the dispatcher inside plans, but where a start
+        moves ahead while the host sleeps. A job starts at most as long after its decision as its slowest host takes to
+        fall asleep and to wake up. `sum over hosts of watts <= cap` at every moment, if decisions take at most a
+        second. A job is kept back for at most its slack.
     Time: `O(h)` for a host that switches; `O(g)` for a decision, with g groups of hosts that became idle together.
     Deviations: a job that is started on hosts which sleep ends later than the dispatcher inside reckoned when it chose
         the job. The job may therefore delay a job with a reservation by as long as hosts take to wake up.
@@ -176,8 +178,8 @@ class PowerSaving(Layer):
         self._called = -math.inf
         #: What the dispatcher inside plans; None: it has not been asked since it decided.
         self._planned: list[tuple[float, int]] | None = None
-        #: When hosts are to be woken next for a start that is planned, s, and the mask of those that are wanted by now.
-        self._due, self._wanted = math.inf, 0
+        #: Mask of the hosts that are to be awake for starts that are planned.
+        self._wanted = 0
         #: Whether hosts went to sleep in the last decision, which may be among those of planned starts.
         self._slept = False
         #: Whether hosts woke up since then, or could have gone to sleep and did not, and when there is more to do, s.
@@ -463,14 +465,12 @@ class PowerSaving(Layer):
         """Wake hosts for what is planned, let others sleep, and ask for a call when there is more to do."""
         assert ledger.boots is not None, "wake_for_jobs was called"
         assert ledger.states is not None, "wake_for_jobs was called"
-        states = ledger.states
-        if not (self.options.ahead and ledger.queue and states.away):
-            self._due, self._wanted = math.inf, 0
-        elif self._news or self._slept or self._wanted or self._due <= ledger.now:
-            self._due, self._wanted = self._wake_ahead(ledger)
-        self._slept = False
         idle = self._idle_hosts(ledger)
         self._idle.see(idle, ledger.now)
+        wake_due, self._wanted = math.inf, 0
+        if self.options.ahead and ledger.queue and (idle or ledger.states.away):
+            wake_due, self._wanted = self._wake_ahead(ledger, idle)
+        self._slept = False
         may = self._idle.since(ledger.now) & ~self._wanted & ~ledger.unavailable
         if self._slow is not None:
             may &= ~self._slow.unanswered
@@ -489,7 +489,7 @@ class PowerSaving(Layer):
                 self._slept = bool(ledger.queue)
                 self._idle.see(idle & ~chosen, ledger.now)
         self._left = bool(may & ~chosen)
-        self._next = min(self._due, self._idle.next_due(ledger.now)) if asked else self._due
+        self._next = min(wake_due, self._idle.next_due(ledger.now)) if asked else wake_due
         if ledger.queue or ledger.running or ledger.blocked or not ledger.static_jobs_done:
             due = min(self._next, self._next_moment(ledger))
             if may and self._price is not None and self.sleep.needs_price:
@@ -502,8 +502,12 @@ class PowerSaving(Layer):
         """Return those of some hosts, a mask, that can switch now without exceeding the cap."""
         return hosts if self._cap is None or not hosts else self._cap.affordable(ledger, hosts)
 
-    def _wake_ahead(self, ledger: Ledger) -> tuple[float, int]:
-        """Wake hosts for starts that are planned soon; return when to wake more, in s, and the mask of those wanted."""
+    def _wake_ahead(self, ledger: Ledger, idle: int) -> tuple[float, int]:
+        """Wake hosts for starts that are planned soon.
+
+        Return when to wake more, in s, and the mask of the hosts that are wanted: those, and idle ones that could not
+        sleep and be awake again by then; `idle` is the mask of the hosts that are idle and can sleep.
+        """
         boots, states, now = ledger.boots, ledger.states, ledger.now
         assert boots is not None, "wake_for_jobs was called"
         assert states is not None, "wake_for_jobs was called"
@@ -513,25 +517,35 @@ class PowerSaving(Layer):
         if self._planned is None:
             self._planned = [*self.inner.planned_starts(ledger)]
         for start, hosts in self._planned:
+            wanted |= self._too_soon(states, start - now, hosts & idle)
             away = hosts & states.away
             if not away:
                 continue
-            soonest = tick_before(start - states.longest_wake)
+            soonest = ledger.call_by(start - states.longest_wake)
             if soonest >= soon:
                 next_due = min(next_due, soonest)
                 continue
-            due = tick_before(start - (boots.awake_at(away, now) - now))
+            due = ledger.call_by(start - (boots.awake_at(away, now) - now))
             if due < soon:
                 wanted |= hosts
             elif asleep := away & ~states.rising:
                 # Hosts that switch will not be awake any later if they are looked at later.
-                next_due = min(next_due, max(due, tick_before(start - boots.seconds_up(asleep))))
+                next_due = min(next_due, max(due, ledger.call_by(start - boots.seconds_up(asleep))))
         asleep = self._affordable(ledger, wanted & states.asleep & ~ledger.unavailable)
         if asleep:
             ledger.wake(asleep)
             if self._cap is not None:
                 self._cap.draw(ledger)
         return next_due, wanted
+
+    @staticmethod
+    def _too_soon(states: HostStates, seconds: float, hosts: int) -> int:
+        """Return those of some hosts, a mask, that cannot fall asleep and wake up again within some seconds."""
+        if not hosts or seconds >= states.longest_wake + SOONEST:
+            return 0
+        # They are called to wake up when they sleep, and no call comes sooner than in `SOONEST`.
+        kinds = ((power, hosts & members) for power, members in states.kinds if hosts & members)
+        return sum(part for power, part in kinds if seconds < power.seconds_to_nap + SOONEST)
 
     def _idle_hosts(self, ledger: Ledger) -> int:
         """Return the mask of the hosts that can sleep, are there and awake, and on which nothing runs or is held."""
@@ -541,7 +555,7 @@ class PowerSaving(Layer):
 
     def _call(self, ledger: Ledger, due: float) -> None:
         """Ask for a call at a time, in seconds, unless one comes by then anyhow, or no simulation lasts that long."""
-        if due < MAX_MOMENT and not ledger.now < self._called <= due:
+        if due < MAX_MOMENT and not ledger.now < self._called <= ledger.call_from(due):
             self._called = ledger.wake_at(due)
 
     # ------------------------------------------------------------------ hindsight

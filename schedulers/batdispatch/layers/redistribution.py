@@ -2,9 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from batdispatch.core.hosts.allocation import Allocation
+
+
+class Stages(NamedTuple):
+    """Seconds of a resize by stage, as figure 3 of Iserte et al. (2018) divides them."""
+
+    #: To decide and arrange it, with the checks before it that had no action.
+    scheduling: float
+    #: To move the data, and for the processes of a shrink to wait for one another.
+    moving: float
+
+    @property
+    def whole(self) -> float:
+        """Seconds in which the job's work stands still."""
+        return self.scheduling + self.moving
+
+
+class Costs(NamedTuple):
+    """What resizes cost; the options of the resizing layer say it."""
+
+    #: Seconds of a check without action, of an expansion and of a shrink.
+    check: float
+    expand: float
+    shrink: float
+    #: Seconds for each unit of the larger size, and for each unit that shrinks.
+    unit: float
+    acknowledge: float
+    #: Bytes per second that a unit sends or receives.
+    bandwidth: float
+
+    def of(self, before: int, after: int, data: float, owed: float) -> Stages:
+        """Return what a resize costs.
+
+        Args:
+            before: units before the resize.
+            after: units after it.
+            data: bytes that are redistributed; 0: none, or the network is simulated.
+            owed: seconds of the checks before it.
+        """
+        base = self.expand if after > before else self.shrink
+        synchronisation = 0.0 if after > before else self.acknowledge * before
+        return Stages(
+            base + self.unit * max(before, after) + owed,
+            transfer_seconds(data, before, after, self.bandwidth) + synchronisation,
+        )
 
 
 def transfer_seconds(data: float, before: int, after: int, bandwidth: float) -> float:
@@ -54,18 +98,24 @@ class Actions:
         self.checks = 0
         #: Expansions that found no nodes in time.
         self.dropped = 0
-        #: Action -> seconds of each.
+        #: Action -> seconds of each, and of its first stage.
         self.seconds: dict[str, list[float]] = {"expand": [], "shrink": []}
+        self.scheduling: dict[str, list[float]] = {"expand": [], "shrink": []}
 
-    def did(self, kind: str, seconds: float) -> None:
-        """Count a resize that takes some seconds."""
-        self.seconds[kind].append(seconds)
+    def did(self, kind: str, stages: Stages, waited: float = 0.0) -> None:
+        """Count a resize, before which the job waited for nodes for some seconds."""
+        self.seconds[kind].append(stages.whole + waited)
+        self.scheduling[kind].append(stages.scheduling)
 
     def report(self) -> dict[str, Any]:
-        """Return the counts for result.json, with least, mean and largest seconds of each action."""
+        """Return the counts for result.json, with least, mean and largest seconds of each action.
+
+        `scheduling` holds the mean of the first of the `Stages` of each.
+        """
         found: dict[str, Any] = {"checks": self.checks, "dropped_expansions": self.dropped}
         for kind, times in self.seconds.items():
             found[kind] = {"count": len(times)}
             if times:
                 found[kind] |= {"least": min(times), "mean": sum(times) / len(times), "most": max(times)}
+        found["scheduling"] = {kind: sum(times) / len(times) for kind, times in self.scheduling.items() if times}
         return found

@@ -23,7 +23,7 @@ from batdispatch.core.plans.moments import milliseconds
 from batdispatch.layers.base import Layer, chain, rest_name, successor, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible
 from batdispatch.layers.points import Points
-from batdispatch.layers.redistribution import Actions, transfer_profile, transfer_seconds
+from batdispatch.layers.redistribution import Actions, Costs, Stages, transfer_profile
 from batdispatch.layers.reshape import (
     free_if,
     grown_to,
@@ -92,9 +92,15 @@ class Resizing(Layer):
                 "which are resized whatever was planned"
             )
         self.policy = make_policy(self.options.policy)
-        costs = (self.options.check_cost, self.options.expand_cost, self.options.shrink_cost)
-        measured = MEASURED_COSTS[self.options.mode]
-        self._costs = [usual if cost is None else cost for cost, usual in zip(costs, measured, strict=True)]
+        chosen, (check, expand, shrink) = self.options, MEASURED_COSTS[self.options.mode]
+        self._costs = Costs(
+            check=check if chosen.check_cost is None else chosen.check_cost,
+            expand=expand if chosen.expand_cost is None else chosen.expand_cost,
+            shrink=shrink if chosen.shrink_cost is None else chosen.shrink_cost,
+            unit=chosen.unit_cost,
+            acknowledge=chosen.acknowledge_cost,
+            bandwidth=chosen.bandwidth,
+        )
         #: What becomes of the jobs that can be resized: see there for the states and moves.
         self.segments = Segments()
         self.actions = Actions()
@@ -458,13 +464,8 @@ class Resizing(Layer):
             stay, flexible, (units, until) = ledger.running[name], segment.flexible, segment.seeks
             ledger.release(name)
             hosts = self._grown(ledger, flexible, stay, units)
-            if hosts is not None and ledger.now <= stay.start:
-                # Killed in the moment in which it starts, it would be written as if it had run for 10 microseconds, and
-                # would overlap its successor. It keeps the nodes for the moment that it runs.
-                self._hold_beside(ledger, stay.job, hosts.without(stay.allocation.mask))
-                ledger.wake_at(ledger.now + TICK)
-            elif hosts is not None:
-                self.actions.did("expand", self._cost(flexible, stay, units) + ledger.now - stay.start)
+            if hosts is not None:
+                self.actions.did("expand", self._stages(flexible, stay, units), ledger.now - stay.start)
                 self._stop(ledger, stay, Resize(units, Place(hosts), self._cost(flexible, stay, units)))
             elif ledger.now >= until - TICK:
                 self.segments.move(segment, SegmentState.WORKING)
@@ -504,7 +505,7 @@ class Resizing(Layer):
     def _pass_checks(self, segment: Segment, count: int) -> None:
         """Count checks of a job after which it goes on as before."""
         for _ in range(count):
-            segment.flexible.owed += self._costs[0]
+            segment.flexible.owed += self._costs.check
         self.actions.checks += count
 
     def _rest(self, ledger: Ledger, segment: Segment) -> float:
@@ -560,31 +561,32 @@ class Resizing(Layer):
 
     def _cost(self, flexible: Flexible, stay: Stay, units: int) -> float:
         """Return the seconds that a resize takes, with those of the checks before it."""
-        before = stay.job.units
+        return self._stages(flexible, stay, units).whole
+
+    def _stages(self, flexible: Flexible, stay: Stay, units: int) -> Stages:
         data = 0.0 if self._simulates_network else flexible.sizes.data
-        transfer = transfer_seconds(data, before, units, self.options.bandwidth)
-        return float(self._costs[1 if units > before else 2] + transfer + flexible.owed)
+        return self._costs.of(stay.job.units, units, data, flexible.owed)
 
     def _carry_out(self, ledger: Ledger, flexible: Flexible, stay: Stay, action: Action) -> bool:
         """Resize a running job as was decided, and return whether it is resized or waits for nodes."""
-        cost = self._cost(flexible, stay, action.units)
+        stages = self._stages(flexible, stay, action.units)
         if action.kind == "expand":
             hosts = self._grown(ledger, flexible, stay, action.units)
             if hosts is None:
                 return self.options.mode == "async" and self._wait_for_nodes(ledger, stay, action.units)
-            resize = Resize(action.units, Place(hosts), cost)
+            resize = Resize(action.units, Place(hosts), stages.whole)
         else:
             kept = kept_by(ledger, self.choose, stay, action.units)
             if kept is None:
                 return False
-            resize = Resize(action.units, Place(kept), cost)
+            resize = Resize(action.units, Place(kept), stages.whole)
             freed = stay.allocation.without(kept.mask)
             resize.frees = freed if self.options.acknowledge else None
             # In mode async it may wait no longer.
             job = ledger.queue.get(flexible.meant)
             if job is not None:
                 resize.boosted = (job.id, self._promised(ledger, stay, kept, job))
-        self.actions.did(action.kind, cost)
+        self.actions.did(action.kind, stages)
         self._stop(ledger, stay, resize)
         return True
 

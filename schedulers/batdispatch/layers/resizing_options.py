@@ -48,6 +48,10 @@ class ResizingOptions(Options, frozen=True, kw_only=True):
         paper measured.
     shrink_cost: Let a shrink take this many seconds beside the redistribution. `none` (the default): 0.425 with `sync`,
         0.422 with `async`, as the paper measured.
+    unit_cost: Let a resize take this many seconds more for each unit of the larger of the two sizes: the time to decide
+        and arrange it, as in figure 3a of the paper. 0: it takes as long whatever the sizes are.
+    acknowledge_cost: Let a shrink take this many seconds more for each unit that the job had: its processes wait for
+        one another before they leave, as in figure 3b of the paper. 0: they need no time for that.
     acknowledge: Give the nodes that a shrink frees to other jobs only when the redistribution is over. `false`: give
         them away at once.
     walltime: `left`: a resized job has the rest of its walltime, and is not shrunk to a size at which it could not end
@@ -67,6 +71,8 @@ class ResizingOptions(Options, frozen=True, kw_only=True):
     check_cost: Seconds | None = None
     expand_cost: Seconds | None = None
     shrink_cost: Seconds | None = None
+    unit_cost: Seconds = 0.0
+    acknowledge_cost: Seconds = 0.0
     acknowledge: bool = True
     walltime: Walltime = "left"
     charge: bool = True

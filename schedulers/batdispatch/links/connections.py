@@ -30,6 +30,7 @@ class Connections:
         only: the file descriptor of the one connection that counts; None: all do.
         lost_at: when the one that counts closed, or the last of all. A peer that connects again does not count: what it
             had said or waited for is lost, and it will say nothing more.
+        has_left: whether any connection has closed.
     """
 
     def __init__(self, socket: zmq.Socket[bytes]) -> None:
@@ -39,6 +40,7 @@ class Connections:
         self.connected: set[int] = set()
         self.only: int | None = None
         self.lost_at: float | None = None
+        self.has_left = False
 
     def update(self) -> None:
         """Take note of what happened since the last call."""
@@ -49,6 +51,7 @@ class Connections:
                 self.connected.add(number)
             elif number in self.connected:
                 self.connected.discard(number)
+                self.has_left = True
                 if number == self.only or (self.only is None and not self.connected):
                     self.lost_at = time.monotonic()
 

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from batdispatch.links.remote_peer import RemotePeer
     from batdispatch.links.watched_process import WatchedProcess
 
-#: How the names of batsched's schedulers begin that want Batsim's energy option.
-_WITH_ENERGY = ("batsched:energy_", "batsched:sleeper")
+#: What the names of schedulers have in them that want Batsim's energy option: batsched's `energy_bf`, `sleeper`,
+#: pybatsim's `fcfsSchedSleep`, `easyEnergyBudget`.
+_WITH_ENERGY = ("energy", "sleep")
 #: Seconds that a process whose connection broke may take to end, so that its last words can be told.
 _SETTLING = 2.0
 
@@ -53,7 +54,8 @@ def create_any(name: str, options: Mapping[str, Any], seed: int = 0) -> Dispatch
     """
     if not is_foreign(name):
         return create(name, options, seed)
-    return EnergyForeign(name, options) if name.startswith(_WITH_ENERGY) else Foreign(name, options)
+    last = name.rpartition("/")[2].lower()
+    return EnergyForeign(name, options) if any(word in last for word in _WITH_ENERGY) else Foreign(name, options)
 
 
 class Foreign(Dispatcher):
@@ -87,7 +89,7 @@ class Foreign(Dispatcher):
 
 
 class EnergyForeign(Foreign):
-    """One that asks for energy or switches hosts: batsched's."""
+    """One that asks for energy or switches hosts."""
 
     needs_energy = True
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from batdispatch.batsim import v4
 from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
+from batdispatch.core.line.blame import interrupt_of
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.links.pybatsim import find_scheduler, require_pybatsim
 
@@ -94,6 +95,8 @@ class PybatsimPeer:
         except BatdispatchError:
             raise
         except Exception as problem:
+            if (interrupt := interrupt_of(problem)) is not None:
+                raise interrupt from None
             raise SimulationError(
                 f"pybatsim scheduler {self._name} failed at {message.now:.6f} s: {_describe(problem)}"
             ) from problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import msgspec
 import zmq
@@ -88,11 +89,19 @@ def serve(
         on_ready(socket.getsockopt_string(zmq.LAST_ENDPOINT))
         # A blocking receive that looks up now and then costs a message 20 % less than polling sockets and signals.
         socket.setsockopt(zmq.RCVTIMEO, round(GLANCE * 1000))
-        return _loop(peer, asking, wire, features or Features(), timeout, recorder, signals, on_notice, watch)
+        bounds = _Bounds(timeout, f"--max-message {max_message / 2**20:g} MiB")
+        return _loop(peer, asking, wire, features or Features(), bounds, recorder, signals, on_notice, watch)
     finally:
         asking.close()
         socket.close()
         context.term()
+
+
+class _Bounds(NamedTuple):
+    """What a peer must keep to: seconds of silence (0: any), and the size of messages, in words."""
+
+    timeout: float
+    size: str
 
 
 def _loop(
@@ -100,7 +109,7 @@ def _loop(
     asking: SinglePeer,
     wire: Wire,
     features: Features,
-    timeout: float,
+    bounds: _Bounds,
     recorder: Recorder | None,
     signals: StopSignals | None,
     on_notice: Callable[[str], None],
@@ -118,7 +127,7 @@ def _loop(
             frame = None
         if frame is None:
             watch()
-            _look_around(asking, quiet_since, timeout, answered, on_notice)
+            _look_around(asking, quiet_since, bounds, answered, on_notice)
             if not (answered or asking.connections.connected) and time.monotonic() >= quiet_since + waiting:
                 waiting *= 10
                 on_notice("no Batsim has connected yet; if yours has ended, it said why on its own terminal")
@@ -144,7 +153,7 @@ def _loop(
 
 
 def _look_around(
-    asking: SinglePeer, quiet_since: float, timeout: float, answered: int, on_notice: Callable[[str], None]
+    asking: SinglePeer, quiet_since: float, bounds: _Bounds, answered: int, on_notice: Callable[[str], None]
 ) -> None:
     """Report a peer that is gone or silent for too long."""
     connections = asking.connections
@@ -152,15 +161,21 @@ def _look_around(
     now = time.monotonic()
     if connections.lost_at is not None and not answered:
         connections.lost_at = None
-        on_notice("a peer connected and left without a message that was accepted; waiting for another")
+        on_notice(
+            "a peer connected and left without a message that was accepted: it stopped, or its first message was above "
+            f"{bounds.size}; waiting for another"
+        )
     elif connections.gone:
         raise SimulationError(
             f"Batsim closed the connection after {answered} messages, before the end of the simulation "
-            "(it stopped, or it sent a message above the size limit)"
+            f"(it stopped, or it sent a message above {bounds.size})"
         )
+    timeout = bounds.timeout
     if timeout and now >= quiet_since + timeout:
         if connections.connected:
             raise SimulationError(
                 f"Batsim is connected but has said nothing for {timeout:g} s (after {answered} messages)"
             )
+        if connections.has_left:
+            raise SimulationError(f"no message has been accepted for {timeout:g} s: what connected has left again")
         raise SimulationError(f"no Batsim has connected for {timeout:g} s")

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import IO
 
-from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.errors import InputError, SimulationError, printable
 from batdispatch.links import with_parent
 
 #: Lines of its own messages that are shown when it fails, the last ones,
 _LAST_WORDS = 6
 #: and before them the lines in which SimGrid's log says why it gives up. A backtrace of any length may follow these.
 _REASONS = 3
-_REASON = re.compile(r"\[[^\]\s]*/CRITICAL\]")
+_REASON = re.compile(r"\[[^\]\s]*/CRITICAL\]\s*(?:Uncaught exception \S+(?: by \S+)?: )?(.*)")
 #: Characters of a line that are shown, and bytes after which one counts as ended.
 _SHOWN = 500
 _LONGEST = 65536
@@ -118,12 +118,18 @@ def how_ended(process: subprocess.Popen[bytes]) -> str:
         return f"by signal {-code}"
 
 
+def reason_in(words: str) -> str:
+    """Return the first reason why a SimGrid program gave up, without its place in SimGrid; empty: there is none."""
+    found = _REASON.search(words)
+    return found[1].strip() if found else ""
+
+
 def telling_lines(output: Iterable[bytes]) -> list[str]:
     """Return the lines of a SimGrid program's output that tell why it failed: the critical ones, then the last ones."""
     reasons: list[tuple[int, str]] = []
     last: deque[tuple[int, str]] = deque(maxlen=_LAST_WORDS)
     for number, raw in enumerate(output):
-        line = "".join(char if char.isprintable() else "?" for char in raw.decode("utf-8", "replace").strip()[:_SHOWN])
+        line = printable(raw.decode("utf-8", "replace").strip()[:_SHOWN])
         if line:
             last.append((number, line))
             if len(reasons) < _REASONS and _REASON.search(line):

@@ -254,21 +254,20 @@ static bool decide(State *state, Plan *plan, double slack)
 static void switch_hosts(State *state, const Plan *plan)
 {
     Sleepers *s = state->sleepers;
+    empty(s->free, s->words);
+    enter_hosts(plan, plan->now_free, s->free);
     bool looks = looks_ahead(state);
     for (int64_t at = 0; looks && at < plan->planned; at++) {
         double start = plan->planned_start[at];
         /* Hosts are due before anything that starts as late as this, or later, wants some. */
-        if (start - s->longest > larger_of(state->now, s->due))
+        if (start - s->longest > larger_of(state->now + 2 * SOONEST, s->due))
             break;
-        empty(s->idle, s->words);
-        enter_hosts(plan, job_set(plan, plan->planned_job[at]), s->idle);
-        want(state, start, s->idle);
+        empty(s->planned_hosts, s->words);
+        enter_hosts(plan, job_set(plan, plan->planned_job[at]), s->planned_hosts);
+        want(state, start, s->planned_hosts);
     }
-    if (!s->acts)
-        return;
-    empty(s->free, s->words);
-    enter_hosts(plan, plan->now_free, s->free);
-    let_sleep(state);
+    if (s->acts)
+        let_sleep(state);
 }
 
 /* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or AT_STOP; `slack`: by how many seconds a place may

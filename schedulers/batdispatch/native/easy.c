@@ -141,12 +141,11 @@ static void backfill(State *state, int64_t head, bool by_hosts)
 
 void want_head(State *state)
 {
-    uint64_t *hosts = state->sleepers->idle;
+    uint64_t *hosts = state->sleepers->planned_hosts;
     int64_t head = first_waiting(state), words = state->sleepers->words, spare = state->free - state->units[head];
     double shadow = shadow_time(state, &spare);
     if (shadow == INFINITY)
         return;
-    find_free(state);
     copy(state->sleepers->free, hosts, words);
     for (int64_t index = 0; index < holding(state) && state->expected[index] <= shadow; index++)
         enter_job(state, state->expected_job[index], hosts);

@@ -7,8 +7,9 @@
 #include "export.h"
 #include "texts.h"
 
-/* Seconds that Batsim writes for a job that took none, and how short that is. */
+/* As in batdispatch.engines.job_rows. */
 #define NO_TIME 1e-5
+#define INSTANT 1e-10
 #define SHORT 1e-9
 /* Bytes of a row without its names and hosts. */
 enum { FIXED = 9 * WIDEST + 200 };
@@ -42,10 +43,11 @@ typedef struct {
     const int64_t *workloads_bounds;
     const uint8_t *metadata;
     const int64_t *metadata_bounds;
-    /* By row: the job, and its state; the one of rejected jobs. */
+    /* By row: the job, and its state; those of rejected and of killed jobs. */
     const int64_t *over;
     const int8_t *state;
     int64_t rejected;
+    int64_t killed;
     /* By row: the numbers as they are read there. */
     double *row_submission;
     double *row_walltime;
@@ -76,9 +78,11 @@ static char *put_times(JobRows *rows, int64_t row, char *out)
 {
     int64_t job = rows->over[row];
     double start = rows->start[job], submission = rows->submission[job];
-    double end = rows->end[job] - start < SHORT ? start + NO_TIME : rows->end[job];
+    bool is_short = rows->end[job] - start < SHORT, killed = rows->state[row] == rows->killed;
+    double end = !is_short ? rows->end[job] : killed ? start : start + NO_TIME;
     double run = end - start, wait = start - submission, turnaround = end - submission;
-    double stretch = turnaround / run;
+    double more = is_short && killed ? INSTANT : 0.0;
+    double stretch = (turnaround + more) / (run + more);
     rows->wait_sum += wait;
     rows->turnaround_sum += turnaround;
     rows->slowdown_sum += stretch;

@@ -22,12 +22,11 @@ static void decide(State *state, Nodes *nodes, Order *order, Beside *beside, For
 
 static void switch_hosts(State *state, int64_t rule)
 {
+    find_free(state);
     if (looks_ahead(state) && (rule == EASY_COUNT || rule == EASY_HOSTS))
         want_head(state);
-    if (!state->sleepers->acts)
-        return;
-    find_free(state);
-    let_sleep(state);
+    if (state->sleepers->acts)
+        let_sleep(state);
 }
 
 /* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or ASKS; `nodes`: that jobs share, or null; `order`:

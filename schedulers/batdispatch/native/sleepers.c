@@ -10,8 +10,6 @@
 
 /* Seconds by which times may differ that are one, as in batdispatch.engines.mail. */
 #define EARLY 1.0001e-9
-/* No simulation lasts longer, s. */
-#define LAST_MOMENT 0x1p37
 
 /* ---------------------------------------------------------------- sets of hosts */
 
@@ -230,6 +228,23 @@ bool hear_of_switches(State *state)
 
 /* ---------------------------------------------------------------- the layer */
 
+void find_free(const State *state)
+{
+    empty(state->sleepers->free, state->sleepers->words);
+    enter_runs(state->sleepers->free, state->free_first, state->free_last, state->free_runs);
+}
+
+/* Make `idle` the set of hosts that can sleep, are awake, and are free. */
+static void find_idle(const State *state)
+{
+    Sleepers *s = state->sleepers;
+    empty(s->idle, s->words);
+    for (int64_t kind = 0; kind < s->sorts; kind++)
+        join(s->idle, s->members + kind * s->words, s->words);
+    for (int64_t index = 0; index < s->words; index++)
+        s->idle[index] &= s->free[index] & ~away(s, index);
+}
+
 bool looks_ahead(State *state)
 {
     Sleepers *s = state->sleepers;
@@ -237,16 +252,20 @@ bool looks_ahead(State *state)
     s->acts = s->news || s->woken || s->slept || s->next <= state->now || has_some(s->wanted, s->words);
     if (!s->acts)
         return false;
-    if (!(s->ahead && state->waiting && has_away)) {
-        s->due = INFINITY;
-        empty(s->wanted, s->words);
-        return false;
-    }
-    if (!s->news && !s->slept && !has_some(s->wanted, s->words) && s->due > state->now)
-        return false;
     s->due = INFINITY;
     empty(s->wanted, s->words);
-    return true;
+    find_idle(state);
+    return s->ahead && state->waiting && (has_away || has_some(s->idle, s->words));
+}
+
+/* Want those of some idle hosts that cannot fall asleep and wake up again within some seconds. */
+static void keep_awake(Sleepers *s, double seconds, const uint64_t *hosts)
+{
+    for (int64_t kind = 0; kind < s->sorts && seconds < s->longest + SOONEST; kind++) {
+        const double *turns = s->seconds + kind * WAYS;
+        for (int64_t index = 0; seconds < turns[DOWN] + turns[UP] + SOONEST && index < s->words; index++)
+            s->wanted[index] |= hosts[index] & s->idle[index] & s->members[kind * s->words + index];
+    }
 }
 
 void want(State *state, double start, const uint64_t *hosts)
@@ -254,6 +273,7 @@ void want(State *state, double start, const uint64_t *hosts)
     Sleepers *s = state->sleepers;
     /* A call for a moment before `soon` would come too late. */
     double soonest = start - s->longest, soon = round_six(state->now + SOONEST), due;
+    keep_awake(s, start - state->now, hosts);
     if (!is_away(s, hosts))
         return;
     if (soonest > state->now && tick_before(soonest) >= soon) {
@@ -312,23 +332,6 @@ static double next_sleepy(const Sleepers *s, double now)
     return INFINITY;
 }
 
-void find_free(const State *state)
-{
-    empty(state->sleepers->free, state->sleepers->words);
-    enter_runs(state->sleepers->free, state->free_first, state->free_last, state->free_runs);
-}
-
-/* Make `idle` the set of hosts that can sleep, are awake, and are free. */
-static void find_idle(const State *state)
-{
-    Sleepers *s = state->sleepers;
-    empty(s->idle, s->words);
-    for (int64_t kind = 0; kind < s->sorts; kind++)
-        join(s->idle, s->members + kind * s->words, s->words);
-    for (int64_t index = 0; index < s->words; index++)
-        s->idle[index] &= s->free[index] & ~away(s, index);
-}
-
 /* Let the highest hosts of `some` sleep, so many of them. */
 static void put_to_sleep(State *state, int64_t spared, int64_t chosen)
 {
@@ -347,7 +350,7 @@ static void put_to_sleep(State *state, int64_t spared, int64_t chosen)
 static void call_by(State *state, double time)
 {
     Sleepers *s = state->sleepers;
-    if (time < LAST_MOMENT && !(state->now < s->called && s->called <= time))
+    if (time < s->last_moment && !(state->now < s->called && s->called <= time))
         s->called = call_at(state, time);
 }
 
@@ -355,11 +358,10 @@ void let_sleep(State *state)
 {
     Sleepers *s = state->sleepers;
     double now = state->now;
-    copy(s->wanted, s->idle, s->words);
-    meet(s->idle, s->asleep, s->words);
-    begin_switches(state, UP, s->idle, s->some);
+    copy(s->wanted, s->some, s->words);
+    meet(s->some, s->asleep, s->words);
+    begin_switches(state, UP, s->some, s->others);
     s->slept = 0;
-    find_idle(state);
     see(s, s->idle, now);
     int64_t may = find_sleepy(s, now), most = count_hosts(s->idle, s->words) - s->keep;
     bool asked = !(s->if_nobody_waits && state->waiting);

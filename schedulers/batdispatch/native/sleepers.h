@@ -29,6 +29,8 @@ typedef struct Sleepers {
     int64_t keep;
     int64_t if_nobody_waits;
     int64_t ahead;
+    /* When simulated time ends, s: MAX_MOMENT of batdispatch.core.jobs.fields. */
+    double last_moment;
     /* As the ledger and the layer have them; some room for sets. */
     uint64_t *free;
     uint64_t *falling;
@@ -36,6 +38,7 @@ typedef struct Sleepers {
     uint64_t *rising;
     uint64_t *wanted;
     uint64_t *idle;
+    uint64_t *planned_hosts;
     uint64_t *some;
     uint64_t *others;
     /* Groups of hosts that became idle together, since when, and room for them. */
@@ -105,12 +108,12 @@ bool boot(State *state, int64_t job);
 /* Hear of the hosts that have switched, and let the jobs run whose hosts are awake; return whether the dispatcher inside
  * is to decide. */
 bool hear_of_switches(State *state);
-/* Return whether to look at what is planned, and forget what was wanted. */
+/* Make `free` the set of free hosts. */
+void find_free(const State *state);
+/* Return whether to look at what is planned, and forget what was wanted; `free` has been found. */
 bool looks_ahead(State *state);
 /* Want hosts for a start that is planned. */
 void want(State *state, double start, const uint64_t *hosts);
-/* Make `free` the set of free hosts. */
-void find_free(const State *state);
 /* Wake hosts that are wanted, and let others sleep that are free; the end of a decision in which the layer `acts`. */
 void let_sleep(State *state);
 

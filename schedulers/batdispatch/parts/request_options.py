@@ -18,8 +18,9 @@ class RequestQuestion(msgspec.Struct, frozen=True, kw_only=True):
     unit: Read the law's times in this unit.
     to: Print the answer in this unit. The default is that of the law.
     zeta: Assume this backfilling rate of the job, the share of the machine that small jobs arrive for (0 to 1).
-    sequence: Work out the requests by this sequence, with its options in brackets (`batdispatch list requests`). The
-        default is atoptimal, or toptimal where a price is given.
+    sequence: Work out the requests by this sequence, with its options in brackets (`batdispatch list requests`). Times
+        alone, such as 5h,40h,60h,98h, are the requests themselves. The default is atoptimal, or toptimal where a price
+        is given.
     alpha: Price each unit of reserved time at this much. The default is 1.
     beta: Price each unit of used time at this much. The default is 0.
     gamma: Price each attempt at this much, however long it is. The default is 0.

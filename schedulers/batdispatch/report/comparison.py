@@ -13,7 +13,7 @@ from batdispatch.results.metrics.attempts import DESCRIPTIONS, SCALES, attempt_m
 from batdispatch.results.metrics.compute import STARVATION, describe
 from batdispatch.results.metrics.rows import Row, metric_row
 from batdispatch.results.numbers import amount, number
-from batdispatch.results.runs import THE_LOG, Run
+from batdispatch.results.runs import Run
 from batdispatch.results.starvation import easy_among
 
 #: The metrics of the table one sees first; the others follow further down.
@@ -149,7 +149,7 @@ def inputs(runs: Sequence[Run]) -> list[Fact]:
 
 def simulations(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that are simulations: not the log that stands beside them, unless it stands alone."""
-    return [run for run in runs if run.folder.name != THE_LOG] or list(runs)
+    return [run for run in runs if not run.result.is_log] or list(runs)
 
 
 def warnings(every: Sequence[Run]) -> list[str]:

@@ -108,6 +108,7 @@ def _drawings(run: Run, jobs: Any, *, small: bool, begin: float | None, end: flo
     if small:
         yield drawing("load", "Load of each host", _processors, jobs)
         yield drawing("free", "Free hosts", _free, jobs)
+        yield drawing("lifecycle", "Submission, start and end of each job", _lifecycle, jobs)
     if (run.folder / STATES).is_file():
         yield drawing("machine", "States of the machine", _states, run, begin, end)
     if small and (asleep := asleep_states(run.folder / POWER_STATES)):
@@ -181,6 +182,12 @@ def _gantt(jobs: Any, figure: Figure) -> None:
     from evalys.visu.gantt import GanttVisualization
 
     GanttVisualization(_place(figure), title="").build(jobs)
+
+
+def _lifecycle(jobs: Any, figure: Figure) -> None:
+    from evalys.visu.lifecycle import LifecycleVisualization
+
+    LifecycleVisualization(_place(figure), title="").build(jobs)
 
 
 def _gantts(sets: dict[str, Any], figure: Figure) -> None:

@@ -21,6 +21,7 @@ from batdispatch.explain.wait_causes import explain, recording_of
 from batdispatch.explain.words import sentence
 from batdispatch.parts.prediction import Predictions
 from batdispatch.results.columns import Floats
+from batdispatch.results.metrics.rows import page_unit
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import machine_of
@@ -39,6 +40,10 @@ _SAME = 1e-3
 _SAME_WAIT = 0.5
 #: A recording of fewer bytes is gone through before a worker has started.
 LITTLE = 500_000
+
+
+#: A unit of time that values on a page share: seconds and name. None: each has its own.
+Unit = tuple[float, str] | None
 
 
 @dataclass(frozen=True)
@@ -155,8 +160,9 @@ def begin_losses(runs: Sequence[Run], *, most: int = MOST, workers: Executor | N
     wanted = {label: dict.fromkeys(costs.here.ids[: costs.dearest(most)]) for label, costs in dearest.items()}
     for label, other in permutations(list(started)[:MOST_RUNS], 2):
         wanted.setdefault(label, {}).update(dict.fromkeys(jobs_that_lose(started[label], started[other])))
+    unit = page_unit("max_waiting_time", [run.metrics.get("max_waiting_time") for run in runs])
     endings = {
-        run.label: _begin(run, list(names), started[run.label], workers)
+        run.label: _begin(run, list(names), started[run.label], workers, unit)
         for run in recorded
         if (names := wanted.get(run.label))
     }
@@ -164,7 +170,7 @@ def begin_losses(runs: Sequence[Run], *, most: int = MOST, workers: Executor | N
     def finished() -> Losses:
         explanations = {label: ending() for label, ending in endings.items()}
         losers = [
-            _loser(run, dearest[run.label], most, *explanations.get(run.label, ({}, "")))
+            _loser(run, dearest[run.label], most, unit, *explanations.get(run.label, ({}, "")))
             for run in recorded
             if run.label in dearest
         ]
@@ -232,7 +238,7 @@ def jobs_that_lose(jobs: StartedJobs, others: StartedJobs) -> list[str]:
     return [here.ids[row] for row in order]
 
 
-def _loser(run: Run, costs: _JobCosts, most: int, whys: Mapping[str, str], note: str) -> Loser:
+def _loser(run: Run, costs: _JobCosts, most: int, unit: Unit, whys: Mapping[str, str], note: str) -> Loser:
     total = float(costs.difference.sum())
     worst = costs.dearest(most)
     here, best = costs.here, costs.best
@@ -249,8 +255,8 @@ def _loser(run: Run, costs: _JobCosts, most: int, whys: Mapping[str, str], note:
                 share=float(costs.difference[row]) / total,
                 slowdown=number(float(here.slowdown[row])),
                 best=number(float(best.slowdown[row])),
-                wait=duration(float(here.wait[row])),
-                best_wait=duration(float(best.wait[row])),
+                wait=duration(float(here.wait[row]), unit),
+                best_wait=duration(float(best.wait[row]), unit),
                 why=whys[name],
             )
             for row, name in enumerate(here.ids[:worst])
@@ -261,7 +267,7 @@ def _loser(run: Run, costs: _JobCosts, most: int, whys: Mapping[str, str], note:
 
 
 def _begin(
-    run: Run, jobs: Sequence[str], started: StartedJobs, workers: Executor | None
+    run: Run, jobs: Sequence[str], started: StartedJobs, workers: Executor | None, unit: Unit
 ) -> Callable[[], tuple[dict[str, str], str]]:
     """Return a function that returns what `wait_explanations` does for some jobs of a recorded run, by full id."""
     recording = recording_of(run.folder)
@@ -276,6 +282,7 @@ def _begin(
         placement=placement,
         machine=machine_of(run.folder, run.result) if placement else None,
         predictions=predictions_of(run.result),
+        unit=unit,
     )
     submitted = None if workers is None or recording.stat().st_size < LITTLE else workers.submit(task)
 
@@ -296,6 +303,7 @@ def wait_explanations(
     placement: str,
     machine: Machine | None = None,
     predictions: Predictions | None = None,
+    unit: Unit = None,
 ) -> tuple[dict[str, str], str]:
     """Return in words what held each of some logical jobs, or nothing and why.
 
@@ -306,6 +314,7 @@ def wait_explanations(
         placement: the run's, see `explain`.
         machine: the run's, see `explain`.
         predictions: the run's, see `explain`.
+        unit: of the longest waits on the page, see `page_unit`.
     """
     listed = [name for names in segments.values() for name in names]
     try:
@@ -315,7 +324,7 @@ def wait_explanations(
     explanations = {job: [next(found) for _ in names] for job, names in segments.items()}
     if any(abs(parts[0].until - starts[job]) > _SAME for job, parts in explanations.items()):
         return {}, "Its recorded decisions are not those of its jobs file."
-    return {job: _why(parts) for job, parts in explanations.items()}, ""
+    return {job: _why(parts, unit) for job, parts in explanations.items()}, ""
 
 
 def _segments(run: Run, jobs: Sequence[str]) -> list[list[str]]:
@@ -331,9 +340,9 @@ def _segments(run: Run, jobs: Sequence[str]) -> list[list[str]]:
     return [[names[row] for row in sorted(rows[at[job]], key=lambda row: (depth[row], row))] for job in jobs]
 
 
-def _why(parts: Sequence[Explanation]) -> str:
+def _why(parts: Sequence[Explanation], unit: Unit) -> str:
     """Return what held a logical job: of several segments, what held the one that waited longest."""
     if len(parts) == 1:
-        return sentence(parts[0])
+        return sentence(parts[0], unit)
     longest = max(parts, key=lambda part: part.wait)
-    return f"It ran in {len(parts)} segments, of which {longest.job} waited longest. {sentence(longest)}"
+    return f"It ran in {len(parts)} segments, of which {longest.job} waited longest. {sentence(longest, unit)}"

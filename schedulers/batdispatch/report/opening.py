@@ -31,8 +31,17 @@ ENERGY = "energy"
 REJECTIONS = "nb_jobs_rejected"
 #: Most runs of the picture; the table has all.
 MOST_RUNS = 8
-#: Figures that may be the price of a short mean wait, the gravest first, and by how much they must be worse.
-_PRICES, _WORSE = (STARVATION.name, ENERGY, "max_waiting_time", "p99_waiting_time", "mean_bounded_slowdown"), 1.005
+#: Figures that may be the price of a short mean wait, the gravest first, and by how much they must be worse. The mean
+#: turnaround is one where jobs run longer for it, as malleable jobs that shrink do.
+_PRICES = (
+    STARVATION.name,
+    ENERGY,
+    "mean_turnaround_time",
+    "max_waiting_time",
+    "p99_waiting_time",
+    "mean_bounded_slowdown",
+)
+_WORSE = 1.005
 #: Most letters of a label that stands beside its bars.
 _LONG = 40
 #: The unit of a slowdown.
@@ -144,7 +153,7 @@ def _text(runs: Sequence[Run], every: Sequence[Run], other_hosts: bool) -> str:
         return "These runs served different jobs, so their figures do not say which dispatcher is better."
     if all(_mean(run) < 0.5 for run in runs):
         return "No job waits in any of these runs: the machine is large enough for all of them."
-    return f"{_capacity(runs) if other_hosts else _winner(runs, every)} {_ELSEWHERE}"
+    return f"{_capacity(runs, every) if other_hosts else _winner(runs, every)} {_ELSEWHERE}"
 
 
 def _alone(run: Run) -> str:
@@ -189,17 +198,20 @@ def _refusals(best: Run, against: Run) -> str:
     return "" if mine == theirs else f" Rejected: {count_of(int(mine), 'job')} instead of {number(theirs)}."
 
 
-def _capacity(runs: Sequence[Run]) -> str:
-    """Say what more hosts do to the waits of the same jobs, from the smallest machine to the largest."""
+def _capacity(runs: Sequence[Run], every: Sequence[Run]) -> str:
+    """Say what more hosts do to the waits of the same jobs, from the smallest machine to the largest of `runs`.
+
+    Figures have the units in which `every` run of the page has them.
+    """
     small, large = (pick(runs, key=lambda run: run.hosts or 0) for pick in (min, max))
-    (before, after), unit = _in_one_unit(_mean(small), _mean(large))
+    before, after = _texts(every, FIGURES[0], (small, large))
     more = number(100 * ((large.hosts or 0) / (small.hosts or 1) - 1))
     change = number(100 * abs(_mean(large) / _mean(small) - 1)) if _mean(small) else "0"
     way = "less" if _mean(large) <= _mean(small) else "more"
     used = [number(100 * float(run.metrics.get("utilisation") or 0.0)) for run in (small, large)]
     hosts = f"{number(large.hosts or 0)} hosts instead of {number(small.hosts or 0)} (+{more}\N{NO-BREAK SPACE}%)"
     return (
-        f"With {hosts}, jobs wait {after}{unit} instead of {before}{unit} in the mean, "
+        f"With {hosts}, jobs wait {after} instead of {before} in the mean, "
         f"{change}\N{NO-BREAK SPACE}% {way}. {gains(wait_changes(small, large))} "
         f"Utilisation goes from {used[0]}\N{NO-BREAK SPACE}% to {used[1]}\N{NO-BREAK SPACE}%."
     )

@@ -22,15 +22,21 @@ from batdispatch.report.plan_tables import solved_plans
 from batdispatch.report.sections import PageFacts, sections
 from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
+from batdispatch.results.metrics.rows import page_unit
 from batdispatch.results.numbers import amount, count_of, duration, durations, number
 from batdispatch.results.runs import Run, display_name, read_runs
 from batdispatch.results.sites import Sites
-from batdispatch.results.starvation import NO_EASY, beside_easy
+from batdispatch.results.starvation import NO_EASY, beside_easy, starved_in_words
 from batdispatch.results.units import read_units
 from batdispatch.results.usage import MachineUse, asking_jobs, licences_of, slots_of
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
 MAX_REASONS = 8
+#: Said where fairness stands in the first table.
+FAIRNESS = (
+    "Fairness over users is Jain's index of the users' mean bounded slowdowns, from 1 divided by the number of users "
+    "(one has all the slowdown) to 1: a high one says that users fare alike, well or badly, so none is marked best."
+)
 #: Of more runs, paper has only what matters most: all of it takes more than four sheets.
 MAX_WHOLE = 3
 _DECISION_COLUMNS = (
@@ -134,7 +140,7 @@ def render(
         # Where each run has a panel of its own, no colour stands for it.
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
         overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
-        overview_note=NO_EASY if len(runs) > 1 and not any(STARVATION.name in run.metrics for run in runs) else "",
+        overview_notes=_notes(runs),
         groups=comparison.group_rows([*comparison.attempt_rows(runs), *comparison.metric_rows(runs)]),
         curves=curves,
         charts=drawn,
@@ -196,9 +202,19 @@ def _lead(runs: Sequence[Run]) -> str:
         sentence += f" ({held})" if held else ""
     span = run.metrics.get("makespan")
     if span:
-        sentence += f", over {duration(float(span))} of simulated time"
+        shared = page_unit("makespan", [one.metrics.get("makespan") for one in runs])
+        sentence += f", over {duration(float(span), shared)} of simulated time"
     many = f"; {len(runs)} runs compared" if len(runs) > 1 else ""
     return f"{sentence}{many}."
+
+
+def _notes(runs: Sequence[Run]) -> list[str]:
+    """Return what some columns of the first table mean, a sentence each."""
+    starved = NO_EASY
+    if len(runs) == 1 or any(STARVATION.name in run.metrics for run in runs):
+        starved = starved_in_words(runs) if len(runs) > 1 else ""
+    known = any(run.metrics.get("user_fairness") is not None for run in runs)
+    return list(filter(None, [starved, FAIRNESS if known else ""]))
 
 
 def _key(index: int) -> dict[str, str]:

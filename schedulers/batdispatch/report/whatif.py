@@ -20,7 +20,8 @@ from batdispatch.report.replicates.answers import amount, interval, is_price
 from batdispatch.report.replicates.page import effect_cell
 from batdispatch.report.replicates.pairs import Pair, against
 from batdispatch.report.replicates.table import RunMetric
-from batdispatch.results.numbers import duration, durations, number
+from batdispatch.results.metrics.rows import page_unit
+from batdispatch.results.numbers import duration, number
 
 BASELINE = "baseline"
 #: What changes are judged by.
@@ -105,6 +106,19 @@ class WhatIf:
         """Each change against the baseline, by the mean wait of each group."""
         return [(group, against(group.waits, AIMS[0], self.baseline)) for group in self.groups]
 
+    @cached_property
+    def unit(self) -> tuple[float, str] | None:
+        """The unit, (seconds, name), that mean waits have on the page; None: each has its own."""
+        return page_unit(FIGURES[0], [one.mean_wait for one in self.variants])
+
+    def mean_wait(self, variant: Variant) -> str:
+        """Return a variant's mean wait with its unit."""
+        return (
+            f"{number(variant.mean_wait / self.unit[0])}\N{NO-BREAK SPACE}{self.unit[1]}"
+            if self.unit
+            else duration(variant.mean_wait)
+        )
+
     def price_of_hour(self, variant: Variant, node_hour: float) -> float | None:
         """Return what an hour of waiting saved costs if a node costs so much an hour; None: none is saved, or costs."""
         first = self.variants[0]
@@ -119,10 +133,10 @@ def lead(found: WhatIf) -> list[str]:
     windows = len(next(iter(found.tables.values())).blocks)
     lines = []
     if found.grade is not None:
-        lines.append(f"The baseline has grade {found.grade.grade}. {' '.join(found.grade.lines())}")
+        lines.append(f"The baseline has grade {found.grade.grade}. {' '.join(found.grade.lines(found.unit))}")
     lines.append(
-        f"{found.jobs:,} jobs of {found.name} in {windows} windows of one simulation for each row; the mean wait is "
-        f"{duration(first.mean_wait)} with {_named(first)}."
+        f"{found.jobs:,} jobs of {found.name} count, in {windows} windows of one simulation for each row; their mean "
+        f"wait is {found.mean_wait(first)} with {_named(first)}."
     )
     if found.missing:
         lines.append(f"{found.missing:,} jobs did not run in all rows, for instance since they fit no more: left out.")
@@ -133,11 +147,11 @@ def opening(found: WhatIf) -> Opening:
     """Return what the page says first: what the first change does to waits, which one does most, and who loses."""
     first, *changes = found.variants
     if not changes:
-        return opening_of(f"With {_named(first)}, jobs wait {duration(first.mean_wait)} in the mean.", [], [])
+        return opening_of(f"With {_named(first)}, jobs wait {found.mean_wait(first)} in the mean.", [], [])
     text = f"{_change(found, 0)}.{_price(found, 0)}"
     if len(changes) > 1:
         best = min(changes, key=lambda one: one.mean_wait)
-        text += f" They wait least with {best.label}: {duration(best.mean_wait)}."
+        text += f" They wait least with {best.label}: {found.mean_wait(best)}."
     losers = [f"{group.kind} {group.name}" for group, pairs in found.group_pairs if _loses(pairs[0])]
     if losers:
         more = f" and {len(losers) - 3} more" if len(losers) > 3 else ""
@@ -153,8 +167,7 @@ def _named(variant: Variant) -> str:
 def _change(found: WhatIf, place: int) -> str:
     """Say what a change does to waits, and how sure that is."""
     first, change, pair = found.variants[0], found.variants[place + 1], found.pairs[AIMS[0]][place]
-    texts, unit = durations([change.mean_wait, first.mean_wait])
-    now, before = (f"{text}\N{NO-BREAK SPACE}{unit}" if unit else text for text in texts)
+    now, before = found.mean_wait(change), found.mean_wait(first)
     more = 100 * (change.nodes / first.nodes - 1)
     nodes = f" ({more:+.3g}\N{NO-BREAK SPACE}% hosts)" if more else ""
     said = f"With {change.label}{nodes}, jobs wait {now} in the mean instead of {before} with {_named(first)}"
@@ -194,16 +207,25 @@ def _with_unit(aim: Aim, value: float) -> str:
 
 def headings(found: WhatIf, node_hour: float | None) -> list[str]:
     """Return the headings of the table."""
-    return ["With", "nodes", "mean wait", *(aim.words for aim in AIMS), *(["hour saved costs"] if node_hour else [])]
+    alone = len(found.variants) == 1
+    # Without a change there are no ratios, and the mean wait stands there already.
+    aims = AIMS[1:] if alone else AIMS
+    return [
+        "With",
+        "nodes",
+        "mean wait",
+        *(aim.words if alone else f"{aim.words}, ratio" for aim in aims),
+        *(["hour saved costs"] if node_hour else []),
+    ]
 
 
 def rows(found: WhatIf, node_hour: float | None) -> list[tuple[str, list[Cell]]]:
     """Return a row for each variant."""
     made = []
     for at, variant in enumerate(found.variants):
-        cells = [Cell(f"{variant.nodes:,}"), Cell(duration(variant.mean_wait))]
+        cells = [Cell(f"{variant.nodes:,}"), Cell(found.mean_wait(variant))]
         if len(found.variants) == 1:
-            cells += [Cell(_with_unit(aim, _value(found, aim.metric, at))) for aim in AIMS]
+            cells += [Cell(_with_unit(aim, _value(found, aim.metric, at))) for aim in AIMS[1:]]
         else:
             cells += [effect_cell(aim, found.pairs[aim][at - 1]) if at else Cell("1") for aim in AIMS]
         if node_hour:
@@ -222,7 +244,7 @@ def group_rows(found: WhatIf) -> dict[str, list[tuple[str, list[Cell]]]]:
     made: dict[str, list[tuple[str, list[Cell]]]] = {}
     for group, pairs in found.group_pairs:
         effects = (effect_cell(AIMS[0], pair) for pair in pairs)
-        waits = [Cell(duration(float(np.nanmean(group.waits.values))))] if alone else effects
+        waits = [Cell(duration(float(np.nanmean(group.waits.values)), found.unit))] if alone else effects
         cells = [Cell(f"{group.jobs:,}"), *waits]
         made.setdefault(group.kind, []).append((group.name, cells))
     return made

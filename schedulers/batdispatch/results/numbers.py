@@ -40,9 +40,14 @@ def seconds_in(unit: str) -> float:
     return next(seconds for seconds, name in _UNITS if name == unit)
 
 
-def duration(seconds: float) -> str:
-    """Return a duration in the unit that suits it."""
-    scale, unit = duration_unit([seconds])
+def duration(seconds: float, shared: tuple[float, str] | None = None) -> str:
+    """Return a duration in the unit that suits it.
+
+    Args:
+        seconds: the duration.
+        shared: the unit, (seconds, name), that others on the page have: taken if the duration is at least half of it.
+    """
+    scale, unit = shared if shared and abs(seconds) >= shared[0] / 2 else duration_unit([seconds])
     return f"{number(seconds / scale)}\N{NO-BREAK SPACE}{unit}"
 
 

@@ -40,6 +40,8 @@ def _forms(folder: Path, name: str) -> list[Path]:
     return [path for ending in _ENDINGS if (path := folder / f"{name}{ending}").is_file()]
 
 
+#: The page of what changes of a site, or sizes of a machine, do.
+WHATIF_PAGE = "whatif.html"
 #: Tables over several runs: of a campaign, and of a comparison with replicates.
 CAMPAIGN_TABLE, REPLICATES_TABLE = "results.parquet", "replicates.csv"
 

@@ -126,6 +126,11 @@ class Result(msgspec.Struct, kw_only=True):
     made_from: dict[str, Any] = {}
 
     @property
+    def is_log(self) -> bool:
+        """Whether nobody simulated this: it is what a log says of its jobs, beside simulations of them."""
+        return self.label == THE_LOG and not self.made_from
+
+    @property
     def settings(self) -> dict[str, Any]:
         """The run's settings in `made_from`."""
         return _table(self.made_from, "settings")
@@ -337,7 +342,7 @@ def display_name(result: Result) -> str:
 def read_runs(folders: Sequence[Path]) -> list[Run]:
     """Read several run folders; labels are made different with as much of the path as that takes.
 
-    A folder whose name is that of another run (see `run_names`) does not name its run: the label says what ran.
+    A folder that is misnamed (see `run_names`) does not name its run: the label says what ran.
 
     Raises:
         InputError: there is none, or one cannot be read.
@@ -352,8 +357,16 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
             break
         labels = ["/".join(part[-depth:]) for part in parts]
     runs = [read_run(folder, label=label) for folder, label in zip(folders, labels, strict=True)]
-    belied = misnamed_folders([NamedRun(run.folder, run.result.label, run.result.settings) for run in runs])
-    return [replace(run, label=f"{run.result.label} (in {run.label})") if run.folder in belied else run for run in runs]
+    misnomers = misnamed_folders([named_run(run.folder, run.result) for run in runs])
+    return [
+        replace(run, label=f"{misnomers[run.folder].name} (in {run.label})") if run.folder in misnomers else run
+        for run in runs
+    ]
+
+
+def named_run(folder: Path, result: Result) -> NamedRun:
+    """Return a run as far as its name goes."""
+    return NamedRun(folder, result.label, result.settings, result.input_digests)
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,12 @@ from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import logical, read_lineage
 from batdispatch.results.metrics.compute import STARVATION, STARVING_FACTOR, STARVING_FLOOR
 from batdispatch.results.metrics.sample import jobs_of_window
+from batdispatch.results.numbers import number
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import Result, Run, WorkloadFacts, jobs_file, read_result
 
+#: A job that waits less under easy, s, starves once it waits for an hour.
+_SOON = STARVING_FLOOR / STARVING_FACTOR
 #: Said where nothing can be counted.
 NO_EASY = (
     "No column counts starved jobs: that takes a run of easy, in order of arrival, on the same jobs in the comparison."
@@ -70,6 +73,10 @@ def beside_easy(runs: Sequence[Run]) -> list[Run]:
     ]
 
 
+def _inputs(run: RunJobs) -> tuple[str, str]:
+    return run.result.platform.sha256, run.result.workload.sha256
+
+
 def _of_run(facts: WorkloadFacts) -> Sequence[Window | None]:
     return [facts.counted]
 
@@ -93,7 +100,7 @@ def count_starved(
         return found
     groups: dict[tuple[str, str], list[int]] = {}
     for place, run in enumerate(runs):
-        groups.setdefault((run.result.platform.sha256, run.result.workload.sha256), []).append(place)
+        groups.setdefault(_inputs(run), []).append(place)
     for places in groups.values():
         easy = easy_among([runs[place] for place in places])
         base = None if easy is None else easy.logical
@@ -112,6 +119,30 @@ def easy_among(runs: Sequence[_S]) -> _S | None:
     return min(filter(_is_easy, runs), key=_is_predicted, default=None)
 
 
+def starved_in_words(runs: Sequence[RunJobs]) -> str:
+    """Say what starved jobs are, and why conservative has many, if it is among the runs; empty: there are none.
+
+    Args:
+        runs: of one comparison; those on easy's inputs are counted.
+    """
+    easy = easy_among(runs)
+    if easy is None:
+        return ""
+    runs = [run for run in runs if _inputs(run) == _inputs(easy)]
+    found = {id(run): waits_of_starved(run.logical, easy.logical, run.result.workload.counted) for run in runs}
+    if not any(len(waits) for waits in found.values()):
+        return ""
+    told = "Starved jobs wait more than 3 times as long as the same jobs under easy, and more than 1 h."
+    run = next((run for run in runs if run.result.dispatcher == "conservative" and len(found[id(run)])), None)
+    if run is None:
+        return told
+    waits = found[id(run)]
+    return (
+        f"{told} conservative lets no job pass that would delay any job before it; easy heeds only the first in line, "
+        f"so {number(int((waits < _SOON).sum()))} of conservative's {number(len(waits))} wait less than 20 min there."
+    )
+
+
 def starved_columns(folders: Iterable[Path]) -> dict[Path, list[dict[str, int]]]:
     """Return for each folder what each of its rows in a table has of `STARVATION`: a column; no row has any: empty.
 
@@ -127,12 +158,18 @@ def starved_columns(folders: Iterable[Path]) -> dict[Path, list[dict[str, int]]]
 
 def starved_beside(ours: RunColumns, easy: RunColumns, window: Window | None = None) -> int:
     """Return how many jobs starve, beside the same jobs under easy; `window`: which of them count, None for all."""
+    return len(waits_of_starved(ours, easy, window))
+
+
+def waits_of_starved(ours: RunColumns, easy: RunColumns, window: Window | None = None) -> Floats:
+    """Return how long the jobs that starve wait under easy, s; `window`: which of them count, None for all."""
     window = window or Window()
     jobs, others = (one.take(one.ran & jobs_of_window(one, window)) for one in (ours, easy))
     ids, base = (one.full_ids().astype(str) for one in (jobs, others))
     _, mine, theirs = np.intersect1d(ids, base, assume_unique=True, return_indices=True)
-    bearable = np.maximum(STARVING_FACTOR * _waits(others, window)[theirs], STARVING_FLOOR)
-    return int((_waits(jobs, window)[mine] > bearable).sum())
+    waits = _waits(others, window)[theirs]
+    starved: Floats = waits[_waits(jobs, window)[mine] > np.maximum(STARVING_FACTOR * waits, STARVING_FLOOR)]
+    return starved
 
 
 def _waits(jobs: RunColumns, window: Window) -> Floats:

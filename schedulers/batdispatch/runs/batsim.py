@@ -8,7 +8,7 @@ What a run asks for is said to each Batsim in its own way:
 | jobs that the dispatcher registers | ``--enable-dynamic-jobs``, ``--acknowledge-dynamic-jobs``, ... | the handshake |
 | hosts that jobs share | ``--enable-compute-sharing`` | always possible |
 | external events | ``--events``, any type | ``--external-events``, all of type generic |
-| energy | ``--energy`` | ``--energy-host`` |
+| energy | ``--energy`` | ``--energy-host``, ``--trace-pstate-changes`` |
 | roles of hosts | ``-r HOST:ROLE`` | ``-r HOST ROLE`` |
 | no trace of the schedule for Paje, which nobody here reads | ``--disable-schedule-tracing`` | never written |
 """
@@ -37,6 +37,7 @@ from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms.simgrid_form import readable
 from batdispatch.inputs.workloads import Workload, write_workload
+from batdispatch.inputs.workloads.writer import profiles_for
 from batdispatch.links.batsim_program import BatsimProgram, find_batsim
 from batdispatch.links.platform_peer import PlatformPeer
 from batdispatch.links.recorder import Recorder
@@ -59,6 +60,8 @@ OUTPUTS = (
 )
 #: Options that a dispatcher may need as well as a user; Batsim takes an option once.
 _ENERGY = {"-E", "--energy", "--energy-host"}
+#: Without it, Batsim 5 writes no pstate_changes.csv, as Batsim 4 does by itself.
+_TRACE_PSTATES = "--trace-pstate-changes"
 _PACKED = (".xz", ".gz")
 #: The SimGrid that each Batsim is built with.
 _SIMGRID: dict[int, str] = {4: "3.32", 5: "4.1"}
@@ -99,7 +102,7 @@ def run_in_batsim(
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=out, prefix=".batsim-")))
         inputs = _arguments(major, task, workload, scratch, spec.external_events)
-        inputs += [word for word in shlex.split(spec.batsim_option) if word not in _ENERGY or not _ENERGY & set(inputs)]
+        inputs = _with_own_options(major, inputs, shlex.split(spec.batsim_option))
         prefix = f"{scratch.resolve()}/out" if major == 4 else f"{scratch.resolve()}/"
         process = stack.enter_context(WatchedProcess([*batsim.command, *inputs, "-q", "-e", prefix], "Batsim"))
         recorder = stack.enter_context(Recorder(out / "decisions.jsonl", wire)) if task.record else None
@@ -137,7 +140,8 @@ def _arguments(
     arguments = platform.batsim_arguments()
     arguments[arguments.index("-p") + 1] = str(readable(platform.path, scratch, _SIMGRID[major]))
     path = workload.path
-    if workload.batsim != major or path.suffix in _PACKED:
+    unused = len(workload.profiles) > len(profiles_for(workload, major))
+    if workload.batsim != major or unused or path.suffix in _PACKED:
         path = scratch / "workload.json"
         write_workload(workload, path, batsim=major)
     arguments += ["-w", str(path)]
@@ -155,6 +159,18 @@ def _arguments(
     if task.energy is not None:
         arguments.append("--energy" if major == 4 else "--energy-host")
     return arguments
+
+
+def _with_own_options(major: Literal[4, 5], arguments: list[str], own: list[str]) -> list[str]:
+    """Return Batsim's arguments with the user's own ones, and what makes Batsim 5 write pstate_changes.csv with energy.
+
+    Batsim takes an option once.
+    """
+    if _ENERGY.intersection(arguments):
+        own = [word for word in own if word not in _ENERGY]
+    if major == 5 and _ENERGY.intersection(arguments + own):
+        own = [_TRACE_PSTATES, *(word for word in own if word != _TRACE_PSTATES)]
+    return arguments + own
 
 
 def _generic(event: e.Event) -> bytes:

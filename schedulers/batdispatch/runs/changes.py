@@ -234,7 +234,7 @@ def _kinds(setup: Setup) -> list[list[str]]:
 def _members(classes: Sequence[Partition | Window]) -> dict[str, set[str]]:
     from batdispatch.core.hosts.names import expand
 
-    return {one.name: {name for text in one.hosts or () for name in expand(text)} for one in classes}
+    return {one.name: set(expand(*(one.hosts or ()))) for one in classes}
 
 
 def _with_partition(setup: Setup, text: str, match: re.Match[str]) -> Setup:

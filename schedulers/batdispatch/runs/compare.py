@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,8 @@ from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
+from batdispatch.results.run_names import bind
+from batdispatch.results.runs import named_run, read_result
 from batdispatch.runs.listener import SILENT, Listener, Tell, sparse_progress
 from batdispatch.runs.provenance import others_names
 from batdispatch.runs.run import InputFiles, build, clear, execute, is_made, spec_options
@@ -126,6 +129,7 @@ def compare(
     conclude: Conclude | None = None,
     prepare: Callable[[], None] | None = None,
     names: Sequence[str] | None = None,
+    called: Sequence[str] | None = None,
     own: Mapping[str, Dispatcher] = {},
 ) -> tuple[list[Path], dict[str, str]]:
     """Execute runs, each into ``out/NAME``, and return the folders of the whole runs and the failures by name.
@@ -145,6 +149,7 @@ def compare(
         conclude: called at the end, while `out` still counts as unfinished.
         prepare: called at the beginning, with `out` claimed; writes inputs into it that the runs name.
         names: of the runs, paths of their folders below `out`; None: their labels.
+        called: what people call each of them, which is bound to it (see `run_names`); None: their labels.
         own: label of a run -> the caller's object that decides in it. No other process knows its class, so these runs
             are made in this one, before the others.
 
@@ -173,7 +178,22 @@ def compare(
         folders = [out / name for name in named if name not in failures]
         if conclude is not None:
             conclude(folders, failures)
+        texts = dict(zip(named, [spec.label for spec in specs] if called is None else called, strict=True))
+        _bind(out, folders, texts)
     return folders, failures
+
+
+def _bind(out: Path, folders: Sequence[Path], called: Mapping[str, str]) -> None:
+    """Bind the names of runs to what they were made from; those that were there before keep theirs."""
+    made = {folder.relative_to(out).as_posix() for folder in folders}
+    depths = {path.count("/") + 1 for path in (*made, *called)}
+    there = (path for depth in depths for path in out.glob("/".join("*" * depth)) if (path / RESULT).is_file())
+    runs = {}
+    for folder in sorted(there):
+        # A folder that somebody spoilt is no run, and does not keep others from being one.
+        with suppress(InputError):
+            runs[folder.relative_to(out).as_posix()] = named_run(folder, read_result(folder))
+    bind(out, {path: called.get(path, path) for path in sorted(made & runs.keys())}, runs)
 
 
 def _counting_alike(named: Mapping[str, RunSpec], needing: Collection[str]) -> dict[str, RunSpec]:

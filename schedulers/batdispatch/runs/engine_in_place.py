@@ -21,8 +21,8 @@ from batdispatch.links.options import ASKED_FOR, EngineInPlace
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.results.run_files import NAMES, RESULT
 from batdispatch.runs.engines import counted_energy, needs_simgrid
+from batdispatch.runs.in_simgrid import call_in_simgrid
 from batdispatch.runs.spec import RunSpec
-from batdispatch.runs.workers import call_isolated
 
 
 def simulate_for_scheduler(spec: RunSpec, options: EngineInPlace, out: Path) -> None:
@@ -47,7 +47,7 @@ def simulate_for_scheduler(spec: RunSpec, options: EngineInPlace, out: Path) -> 
     apart = needs_simgrid(site, jobs, spec.simgrid, spec.clock, energy)
     with Claim(out) as claim:
         if apart:
-            call_isolated(simulate_with_simgrid, spec, options, claim.place)
+            call_in_simgrid(spec.platform, energy is not None, simulate_with_simgrid, spec, options, claim.place)
         else:
             _simulate(spec, options, claim.place, site, jobs, None)
         # What an earlier run left beside the tables would pass for this one's.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
@@ -54,8 +55,16 @@ def simulate_log(
     return imported[0], folders, failures
 
 
-def waits_of(imported: ImportResult, platform: Path, folders: Sequence[Path]) -> dict[str, Waits]:
+def waits_of(
+    imported: ImportResult, platform: Path, folders: Sequence[Path], only: NDArray[np.int64] | None = None
+) -> dict[str, Waits]:
     """Return when the jobs ran in the log and in each run; jobs that are not known to have run in all are left out.
+
+    Args:
+        imported: the log.
+        platform: of the machine.
+        folders: of the runs.
+        only: places of the jobs in the workload that are wanted; None: all.
 
     Raises:
         InputError: the log does not say when jobs started.
@@ -71,6 +80,8 @@ def waits_of(imported: ImportResult, platform: Path, folders: Sequence[Path]) ->
         wait, runtimes[folder.name] = waits_in(FolderJobs(folder).logical, rows)
         starts[folder.name] = traits.submission + wait
     known = ~np.isnan(np.array(list(starts.values()))).any(axis=0)
+    if only is not None:
+        known &= np.isin(np.arange(len(known)), only)
     if np.isnan(traits.start).all() or not known.any():
         raise InputError(
             "does not say when jobs started, so there is nothing to compare with", source=imported.report.source

@@ -76,6 +76,10 @@ def _file_of(text: str) -> Path | None:
     return next((Path(place) for place in places if os.path.isfile(place)), None)  # noqa: PTH113
 
 
+#: What `environment` tells.
+ENVIRONMENT = ("code", "batdispatch", "python", "packages", "simgrid")
+
+
 def environment() -> dict[str, Any]:
     """Return what decides over a run beside its settings and inputs: code and versions."""
     return {

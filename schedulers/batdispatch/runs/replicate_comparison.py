@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -23,12 +23,15 @@ from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.report.page import write_page, write_report
+from batdispatch.report.replicates.aims import BURNT
 from batdispatch.report.replicates.answers import Section, sections
 from batdispatch.report.replicates.facts import Facts, read_facts, title_of, write_facts
 from batdispatch.report.replicates.page import LinkedPage, render
 from batdispatch.report.replicates.table import DISPATCHER
+from batdispatch.results.energy_words import idle_energy
 from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE, RESULT
-from batdispatch.results.runs import find_runs
+from batdispatch.results.run_names import FILE, read_names
+from batdispatch.results.runs import find_runs, read_result
 from batdispatch.results.statistics.significance import LEAST
 from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
 from batdispatch.runs.comparison_options import ComparisonOptions
@@ -130,6 +133,7 @@ def compare_on_replicates(
         for entrant in entrants
     ]
     names = [f"{RUNS}/{place}/{spec.label}" for place, spec in cells]
+    called = [one.text for one in party.entrants] * (len(cells) // len(entrants))
     path = out / REPORT / "index.html"
     told: list[tuple[list[Section], Facts]] = []
 
@@ -165,7 +169,9 @@ def compare_on_replicates(
     specs, counted = [spec for _, spec in cells], KeptCount(listener, len(cells))
     if replicates.plan is not None and not fresh:
         counted.made = tell_cost(replicates.plan, specs[: len(entrants)], names, out, listener)
-    folders, failures = carry_out(specs, out, listener=counted, fresh=fresh, conclude=conclude, names=names)
+    folders, failures = carry_out(
+        specs, out, listener=counted, fresh=fresh, conclude=conclude, names=names, called=called
+    )
     if not folders:
         first = next(iter(failures.values()))
         raise SimulationError(f"no run finished, so there is nothing to compare; the first: {first}")
@@ -256,14 +262,33 @@ def write_comparison(
     told = sections(runs, facts.baseline or None, blocks=facts.blocks, independent=facts.independent)
     if not told:
         raise InputError("holds no metric to compare: every run failed", source=str(folder))
+    told = _with_doubts_about_energy(told, folder)
     linked, unlinked = _run_pages(folder, page)
     write_page(render(told, facts, linked, unlinked), page)
     return told, facts
 
 
+def _with_doubts_about_energy(told: list[Section], folder: Path) -> list[Section]:
+    """Let the first section say what energy leaves out, if some section shows energy."""
+    if not any(answer.aim.metric in BURNT for one in told for answer in one.answers):
+        return told
+    words = idle_energy(read_result(run) for run in _runs_in(folder))
+    return [replace(told[0], warnings=(*told[0].warnings, words)), *told[1:]] if words else told
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """Return the runs of the last call; a call before it may have left others."""
+    runs = [run for run in (folder / RUNS).rglob("*") if (run / RESULT).is_file()]
+    if not (folder / FILE).is_file():
+        return runs
+    current = {folder / path for path in read_names(folder).current}
+    return [run for run in runs if run in current]
+
+
 def _run_pages(folder: Path, page: Path) -> tuple[list[LinkedPage], list[str]]:
     """Write a page of the runs on each of the first replicates, and return them, and the folders of the others."""
-    groups = {run.parent for run in (folder / RUNS).rglob("*") if (run / RESULT).is_file()}
+    runs = _runs_in(folder)
+    groups = {run.parent for run in runs}
     # slice-10 comes behind slice-9.
     ordered = sorted(
         groups, key=lambda group: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(group))]
@@ -273,7 +298,9 @@ def _run_pages(folder: Path, page: Path) -> tuple[list[LinkedPage], list[str]]:
     for place, group in enumerate(ordered[:MOST_PAGES]):
         path = page.parent / "pages" / f"{place}.html"
         drawn = folder / "evalys" / group.relative_to(folder / RUNS)
-        write_report(find_runs([group]), path, explain=False, printed=False, figures=drawn)
+        write_report(
+            [run for run in find_runs([group]) if run in runs], path, explain=False, printed=False, figures=drawn
+        )
         name = "all windows" if group.name == WHOLE else group.relative_to(around).as_posix()
         linked.append(LinkedPage(name, path.relative_to(page.parent).as_posix()))
     return linked, [str(group) for group in ordered[MOST_PAGES:]]
@@ -291,4 +318,4 @@ def _campaign(folder: Path) -> tuple[pd.DataFrame, Facts]:
         (" / ".join(str(row[name]) for name in names if name in row), str(row["failure"]))
         for row in failed.to_dict("records")
     ]
-    return from_campaign(frame), Facts(title=title or folder.name, failures=failures)
+    return from_campaign(frame), Facts(title=title, failures=failures)

@@ -156,10 +156,12 @@ def execute(
             elif not inputs.simulation.in_simgrid:
                 result = _finish(inputs, inputs.simulation.simulate(claim.place, progress), claim.place)
             else:
-                from batdispatch.runs.workers import call_isolated
+                from batdispatch.runs.in_simgrid import call_in_simgrid
 
                 check_known_elsewhere(own)
-                result = call_isolated(execute_with_simgrid, spec, claim.place, own, progress=progress)
+                counts = inputs.task.energy is not None
+                call = (execute_with_simgrid, spec, claim.place, own)
+                result = call_in_simgrid(spec.platform, counts, *call, progress=progress)
         except KeyboardInterrupt:
             raise
         except BaseException:

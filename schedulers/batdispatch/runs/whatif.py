@@ -86,16 +86,23 @@ def what_if(
     with Claim(out):
         imported = inputs.prepare(listener)
         machine = read_platform(inputs.platform, master=base.master_host).machine
-        setups = dict(variants(setup_of(machine, base.dispatcher)))
+        site = setup_of(machine, base.dispatcher)
+        setups = dict(variants(site))
         if graded and imported is None:
             raise InputError("is no log, so nothing says what really happened", source=str(inputs.workload))
-        specs = _specs(setups, base, inputs, out)
+        specs = _specs(setups, site, base, inputs, out)
     workload = read_workload(inputs.workload)
 
     def make(count: int) -> dict[str, Path]:
         names = run_names(list(setups))[:count]
         folders, failures = compare(
-            specs[:count], out, processes=processes, listener=listener, fresh=fresh and count == 1, names=names
+            specs[:count],
+            out,
+            processes=processes,
+            listener=listener,
+            fresh=fresh and count == 1,
+            names=names,
+            called=list(setups)[:count],
         )
         if failures:
             name, why = next(iter(failures.items()))
@@ -128,14 +135,13 @@ def with_changes(changes: Sequence[str]) -> Callable[[Setup], dict[str, Setup]]:
     return lambda setup: {BASELINE: setup, **{text: with_change(setup, text) for text in changes}}
 
 
-def _specs(setups: Mapping[str, Setup], base: RunSpec, inputs: Inputs, out: Path) -> list[RunSpec]:
-    """Write the platforms of variants, and return their runs."""
+def _specs(setups: Mapping[str, Setup], site: Setup, base: RunSpec, inputs: Inputs, out: Path) -> list[RunSpec]:
+    """Write the platforms of the variants whose machine is not that of the site, and return the runs of all."""
     (out / INPUT).mkdir(parents=True, exist_ok=True)
-    first = next(iter(setups.values()))
     specs = []
     for number, setup in enumerate(setups.values()):
         platform = inputs.platform
-        if (setup.nodes, setup.queues) != (first.nodes, first.queues):
+        if (setup.nodes, setup.queues) != (site.nodes, site.queues):
             platform = out / INPUT / f"platform-{number}.xml"
             write_whole(platform, setup.platform)
         specs.append(
@@ -156,8 +162,22 @@ def _grade(imported: ImportResult, inputs: Inputs, folders: Mapping[str, Path]) 
     (folder,) = folders.values()
     waits = waits_of(imported, inputs.platform, [folder])
     count = len(imported.workload.jobs)
+    # The means are those of the jobs that the tables count.
+    counted = waits_of(imported, inputs.platform, [folder], np.concatenate(_windows(imported.workload)))
     rejected = np.isnan(waits_in(FolderJobs(folder).logical, _rows(imported.workload))[0]).sum() / count
-    return grade_of(waits[LOG], waits[folder.name], rejected=float(rejected))
+    found = grade_of(waits[LOG], waits[folder.name], rejected=float(rejected))
+    return found._replace(means=(float(counted[LOG].wait.mean()), float(counted[folder.name].wait.mean())))
+
+
+def _windows(workload: Workload) -> list[NDArray[np.int64]]:
+    """Return the places of the jobs of each window in the workload."""
+    count = len(workload.jobs)
+    plan = plan_windows(
+        count, WINDOWS, jobs=max(int(count * (1 - 2 * AROUND)) // WINDOWS, 1), warm_up=int(AROUND * count),
+        cool_down=int(AROUND * count), source=str(workload.path),
+    )  # fmt: skip
+    begins = [plan.warm_up + number * plan.step for number in range(plan.windows)]
+    return [np.arange(begin, begin + plan.jobs) for begin in begins]
 
 
 def _rows(workload: Workload) -> dict[str, int]:
@@ -171,15 +191,7 @@ def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
     rows = _rows(workload)
     waits = {label: waits_in(FolderJobs(folder).logical, rows) for label, folder in runs.folders.items()}
     ran = ~np.isnan(np.array([wait for wait, _ in waits.values()])).any(axis=0)
-    plan = plan_windows(
-        len(rows), WINDOWS, jobs=max(int(len(rows) * (1 - 2 * AROUND)) // WINDOWS, 1), warm_up=int(AROUND * len(rows)),
-        cool_down=int(AROUND * len(rows)), source=str(workload.path),
-    )  # fmt: skip
-    windows = [
-        np.arange(plan.warm_up + number * plan.step, plan.warm_up + number * plan.step + plan.jobs)
-        for number in range(plan.windows)
-    ]
-    windows = [part[ran[part]] for part in windows]
+    windows = [part[ran[part]] for part in _windows(workload)]
     blocks = tuple(Block(workload.name, f"window {number}") for number in range(len(windows)))
 
     def metric(name: str, measure: Callable[[Floats, Floats], float], chosen: Sequence[NDArray[np.int64]]) -> RunMetric:

@@ -33,7 +33,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import IO, Any, ParamSpec, TypeVar
 
-from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
+from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError, printable
 from batdispatch.core.line.blame import blame, user_error
 from batdispatch.links.watched_process import how_ended, telling_lines
 from batdispatch.links.with_parent import end_with_parent
@@ -259,6 +259,10 @@ def _without_telling(function: Callable[[], R], tell: Tell) -> R:
     return function()
 
 
+class ProcessDied(SimulationError):
+    """The process of an isolated call ended before the call did."""
+
+
 def call_isolated(function: Callable[..., R], *arguments: Any, progress: Progress | None = None) -> R:
     """Call a function in a new process, so that a crash of a library becomes a message and not the end of everything.
 
@@ -279,14 +283,14 @@ def call_isolated(function: Callable[..., R], *arguments: Any, progress: Progres
             return worker.call(partial(_with_progress, function, arguments), lambda what: progress and progress(*what))
         except BrokenExecutor:
             worker.stop()
-            raise SimulationError(f"the process that simulated {worker.epitaph()}{_last_words(words)}") from None
+            raise ProcessDied(f"the process that simulated {worker.epitaph()}{_last_words(words)}") from None
         except BaseException:
             worker.kill()
             raise
         finally:
             worker.stop()
             words.seek(0)
-            sys.stderr.write(words.read().decode(errors="replace"))
+            sys.stderr.write(printable(words.read().decode(errors="replace")))
 
 
 def _last_words(words: IO[bytes]) -> str:

@@ -78,3 +78,8 @@ def test_a_job_that_waited_long_starts_before_a_shorter_one(name: str) -> None:
     ]
     starts = simulate(Machine.flat(1, "core=4"), tasks, name, options={"window": "1"}).starts()
     assert starts == {"first": 0.0, "patient": 1000.0, "short": 1100.0}
+
+
+def test_a_job_of_half_a_second_counts_as_one_of_a_second() -> None:
+    # At 10 s: (10 + 1) / 1 = 11 for both, so that the smaller one goes first; by .5 s, the larger one would have 21.
+    assert order("best-list", 10.0, [(0.0, 0.5, 3, 1), (0.0, 1.0, 1, 1)]) == ["w!1", "w!0"]

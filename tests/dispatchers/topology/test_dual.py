@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batdispatch.dispatchers.topology import dual
 from batdispatch.dispatchers.topology.dual import TOO_LONG, TOO_MUCH, Batch, Pair, attempt, search
 
 ORACLE: dict[str, Any] = json.loads((Path(__file__).parents[2] / "oracles" / "topology" / "dada_hand.json").read_text())
@@ -172,3 +174,37 @@ def test_below_the_optimum_acceptance_is_not_monotone() -> None:
     times = [[11, 3], [5, 2], [1, 4], [1, 6], [4, 5], [10, 3]]
     batch = Batch(times, [False, True])
     assert [bool(attempt(batch, guess, 0).rejected) for guess in range(1, 10)] == [1, 1, 1, 0, 1, 0, 0, 0, 0]
+
+
+def test_tasks_go_to_gpus_by_the_ratio_of_their_times_and_not_by_the_difference() -> None:
+    # 100 and 50 s, 10 and 1 s, 30 and 10 s: ratios 2, 10 and 3, differences 50, 9 and 20. The last one has no GPU time.
+    times = [[100, 50], [10, 1], [30, 10], [5, math.inf]]
+    assert Batch(times, [False, True]).by_gain == [1, 2, 0]
+
+
+@pytest.mark.parametrize(("precision", "guesses"), [(0.5, [8]), (0.4, [8, 6]), (0.3, [8, 6, 5])])
+def test_the_bisection_ends_when_its_bounds_are_close_relative_to_the_upper_one(
+    precision: float, guesses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two tasks of 4 s on a CPU, from 4 to 8: each guess is accepted, and bounds are 4, 2 and 1 apart."""
+    seen = []
+
+    def note(batch: Batch, guess: Any, alpha: Any) -> Any:
+        seen.append(guess)
+        return attempt(batch, guess, alpha)
+
+    monkeypatch.setattr(dual, "attempt", note)
+    search(Batch([[4], [4]], [False]), 0, precision)
+    assert seen == guesses
+
+
+def test_pairs_of_equal_affinity_stand_by_task_and_then_by_resource() -> None:
+    pairs = [Pair(5, 1, 0), Pair(5, 0, 1), Pair(7, 1, 1), Pair(5, 0, 0)]
+    assert Batch([[1, 1], [1, 1]], [False, False], pairs).pairs == [pairs[2], pairs[3], pairs[1], pairs[0]]
+
+
+def test_a_gpu_is_busy_for_no_more_of_a_guess_than_all_of_it() -> None:
+    """One GPU is busy for 100 s, of which 10 lie within the guess, so that 10 of 20 s are left for other tasks."""
+    batch = Batch([[5, 4, 4], [5, 4, 4], [5, 4, 4], [5, 4, 4]], [False, True, True], (), [0, 100, 0])
+    # 4, 8 and 12 s of them are given; then nothing is left, and the last task goes to the CPU.
+    assert attempt(batch, 10, 0).placement == [2, 2, 2, 0]

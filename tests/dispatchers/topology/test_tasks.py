@@ -276,7 +276,15 @@ def test_a_wrong_field_is_named_with_its_job(fields: dict[str, Any], field: str)
         task_of(make_job("w0!A", 1, **{"runtimes": {"cpu": 1.0}, **fields}))
 
 
-@pytest.mark.parametrize(("units", "fields"), [(2, {}), (1, {"node_list": ["c0"]}), (1, {"demand": {"core": 1}})])
+@pytest.mark.parametrize(
+    ("units", "fields"),
+    [
+        (2, {}),
+        (1, {"sizes": {"least": 1, "most": 2}}),
+        (1, {"node_list": ["c0"]}),
+        (1, {"demand": {"core": 1}}),
+    ],
+)
 def test_a_task_is_a_job_of_one_unit_that_may_go_anywhere(units: int, fields: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"job w0!A: .*expected 1 unit"):
         task_of(make_job("w0!A", units, runtimes={"cpu": 1.0}, **fields))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batdispatch.core.errors import SimulationError
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.compiled import applies, simulate
@@ -245,9 +246,20 @@ def test_hosts_that_cannot_sleep_or_do_so_at_first_are_left_to_python() -> None:
         assert applies.why_never(create("powered[dispatcher=easy,sleep=idle]"), Machine([host])) == reason
 
 
-def test_runs_of_no_jobs_or_of_endless_switches_are_left_to_python() -> None:
+def test_runs_of_no_jobs_are_left_to_python() -> None:
+    with pytest.raises(Refusal, match="there are no jobs"):
+        compiled(slow_host(1.0), workload_of([]), "powered[sleep=idle,after=1]", {}, "exact")
+
+
+def test_switches_beyond_the_end_of_time_end_runs_as_in_python() -> None:
+    machine, workload = slow_host(1e-12), workload_of([Task("j", 9, 1, 1, 1)])
+    for simulate_in in (compiled, in_python):
+        with pytest.raises(SimulationError, match=r"the next event is at 1e\+12 s; simulated time ends at"):
+            simulate_in(machine, workload, "powered[sleep=idle,after=1]", {}, "exact")
+
+
+def slow_host(wake_speed: float) -> Machine:
+    """Return a host that sleeps, and takes 1 / `wake_speed` seconds to wake up."""
     properties = {"wattage_per_state": "95:190,9:9,10:10,11:11", "sleep_pstates": "1:2:3"}
-    host = msgspec.structs.replace(Machine.flat(1).hosts[0], properties=properties, speeds=(1e9, 1.0, 1.0, 1e-12))
-    for tasks, reason in (([], "there are no jobs"), ([Task("j", 9, 1, 1, 1)], "hosts take so long to switch")):
-        with pytest.raises(Refusal, match=reason):
-            compiled(Machine([host]), workload_of(tasks), "powered[sleep=idle,after=1]", {}, "exact")
+    host = msgspec.structs.replace(Machine.flat(1).hosts[0], properties=properties, speeds=(1e9, 1.0, 1.0, wake_speed))
+    return Machine([host])

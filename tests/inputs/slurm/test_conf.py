@@ -111,6 +111,8 @@ def test_a_file_that_may_be_cut_is_said(tmp_path: Path) -> None:
         ('MailProg="/bin/a', "line 1: found 'MailProg=\"/bin/a', expected KEY=VALUE"),
         ("NodeName=n[1-\n", "line 1: NodeName: 'n[1-' is no list of hosts"),
         ("NodeName=n[3-1]\n", "line 1: NodeName: 'n[3-1]': found '3-1' in brackets"),
+        ("NodeName=n[0-9999999]\n", "line 1: NodeName: 'n[0-9999999]' stands for too many hosts, expected at most"),
+        ("NodeName=n1\nPartitionName=p Nodes=n[1-9999][0-9]\n", "line 2: Nodes names 'n10', which no NodeName or Node"),
         ("NodeName=ALL\n", "line 1: NodeName is 'ALL', expected names of nodes"),
         ("NodeName=n1 CPUs=many\n", "line 1: CPUs is 'many', expected a whole number, at least 1"),
         ("NodeName=n1 CPUs=0\n", "line 1: CPUs is '0', expected a whole number, at least 1"),

@@ -7,6 +7,7 @@ import pytest
 
 from batdispatch.inputs.workloads.lublin import offered_load
 from batdispatch.report.replicates.aims import AIMS, Aim
+from batdispatch.results.statistics.estimate import Estimate
 
 
 def test_ten_seconds_are_added_to_waits_and_nothing_to_slowdowns() -> None:
@@ -36,6 +37,20 @@ def test_nothing_is_added_to_means_above_zero_and_ten_seconds_where_one_is_zero(
     terms, each = wait.over_all(np.zeros(2), np.array([20.0, 20.0]))
     assert terms.mean() == pytest.approx(math.log(1 / 3))
     assert each.tolist() == pytest.approx([math.log(1 / 3)] * 2)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "ends"),
+    [
+        # What leaves out no change reads so: with as many digits as that takes, up to six.
+        (0.91, 0.9996, 0.03, ["0.91", "0.9996"]),
+        (0.91, 0.996, 0.03, ["0.91", "0.996"]),
+        (1.00004, 1.2, 0.03, ["1.00004", "1.20"]),
+        (0.91, 0.9996, 0.2, ["0.91", "1.00"]),
+    ],
+)
+def test_the_ends_of_an_interval_read_like_its_verdict(low: float, high: float, p: float, ends: list[str]) -> None:
+    assert Aim("x", "x").ends(Estimate(1.0, low, high, 9, "t", p)) == ends
 
 
 def test_the_offered_load_is_of_the_time_between_the_first_and_the_last_submission() -> None:

@@ -8,16 +8,27 @@ import pytest
 
 from batdispatch.core.errors import InputError
 from batdispatch.report.replicates.aims import AIMS, Aim
-from batdispatch.report.replicates.answers import Answer, Section, aims_of, answer, sections, sentence, sentences
+from batdispatch.report.replicates.answers import (
+    Answer,
+    Section,
+    aims_of,
+    answer,
+    is_price,
+    sections,
+    sentence,
+    sentences,
+)
 from batdispatch.report.replicates.facts import Facts
 from batdispatch.report.replicates.opening import opening
 from batdispatch.report.replicates.page import render, text_of, warnings
+from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.report.replicates.table import Block, RunMetric
 from batdispatch.report.replicates.tidy import from_campaign
 from batdispatch.results.starvation import NO_EASY
+from batdispatch.results.statistics.estimate import Estimate
 
-WAIT, SLOWDOWN, LONGEST, *_, UTILISATION = AIMS
+WAIT, SLOWDOWN, LONGEST, _, STARVED, *_, UTILISATION = AIMS
 #: Stands behind a choice that was made without a simple ordering.
 ALONE = (
     ", the best of those compared (no simple ordering was beside it: unicef, wfp3, f1 to f4, aged-area, "
@@ -189,6 +200,33 @@ def test_more_that_starve_are_a_price_even_if_that_may_be_chance_and_are_no_goal
     assert "Number of jobs j with" in page
 
 
+@pytest.mark.parametrize(
+    ("aim", "effect", "worse"),
+    [
+        (LONGEST, 1.004, False),
+        (LONGEST, 1.006, True),
+        (LONGEST, 0.5, False),
+        (STARVED, 0.4, False),
+        (STARVED, 0.6, True),
+        (UTILISATION, 0.004, False),
+        (UTILISATION, -0.004, True),
+        (UTILISATION, -0.0004, False),
+    ],
+)
+def test_what_reads_like_no_change_is_no_price(aim: Aim, effect: float, worse: bool) -> None:
+    """Ratios are shown with two digits, jobs as whole ones, and shares of 1 as percentage points with one digit."""
+    found = Pair("good", "easy", Estimate(effect, effect, effect, 6, "t", 0.01), 6, 0, 0)
+    assert is_price(aim, found) == worse
+
+
+def test_over_workloads_the_best_has_the_least_product_and_not_the_least_sum() -> None:
+    """1 and 100 are less than twice 20, since what is compared are ratios: 100 < 400, though 101 > 40."""
+    blocks = tuple(Block(f"log {number}", "whole") for number in range(6))
+    values = np.array([[1.0, 20.0], [100.0, 20.0]] * 3)
+    found = answer(RunMetric("x", blocks, ("uneven", "even"), values), SLOWDOWN, "even", "workloads")
+    assert found.best == "uneven"
+
+
 def test_what_counts_no_starved_jobs_says_why() -> None:
     found = sections(runs(fcfs=1.0, good=0.5))
     assert NO_EASY in render(found, Facts(title="x"))
@@ -244,8 +282,19 @@ def test_many_workloads_are_ranked_as_such_and_few_are_not() -> None:
     assert [one.name for one in many] == ["", *(f"w{number}" for number in range(7))]
     assert (many[0].blocks, many[0].answers[0].n, many[0].answers[0].chosen) == ("workloads", 7, "good")
     assert many[1].answers[0].chosen is None
-    few = sections(runs(workloads=5, easy=1.0, good=0.5))
-    assert few[0].name == "w0"
+    # One that always wins five workloads may win by chance (2 / 2^5 > .05), and not one that wins six.
+    for count, first in ((5, "w0"), (6, "")):
+        assert sections(runs(workloads=count, easy=1.0, good=0.5))[0].name == first
+
+
+def test_what_is_nothing_in_some_run_has_no_ratio() -> None:
+    found = runs(easy=1.0, good=0.5)
+    for least, told in ((0.0, False), (0.1, True)):
+        found["energy"] = [least, *[2.0] * (len(found) - 1)]
+        assert ("energy" in [aim.metric for aim in aims_of(found)]) == told
+    # To waits some seconds are added, so that none is no obstacle.
+    found["mean_waiting_time"] = 0.0
+    assert aims_of(found)[0].metric == "mean_waiting_time"
 
 
 def test_six_slices_tell_a_dispatcher_apart_that_always_wins_and_five_only_count() -> None:

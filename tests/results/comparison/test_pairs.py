@@ -1,6 +1,7 @@
 """Paired comparisons: effects, wins, and when they are tested."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,43 @@ def test_waits_of_zero_have_a_ratio() -> None:
     assert found.effect is not None
     assert found.effect.value == pytest.approx(2**0.5)
     assert (found.wins, found.ties, found.losses, found.won) == (0, 1, 1, 0.25)
+
+
+@pytest.mark.parametrize("kind", ["seed", "window"])
+def test_what_only_rounding_tells_apart_is_a_tie_and_no_effect(kind: str) -> None:
+    """Ten sums in another order: each is a 10^-13th more, which is no wait of anybody."""
+    theirs = np.random.default_rng(1).uniform(10, 1000, 10)
+    blocks = tuple(Block("log", f"{kind} {number}") for number in range(10))
+    rows = RunMetric("x", blocks, ("a", "b"), np.column_stack([theirs * (1 + 1e-13), theirs]))
+    for aim in (WAIT, SLOWDOWN):
+        found = pair(rows, aim, "a", "b")
+        assert found.effect == (1.0, 1.0, 1.0, 10, "all equal", 1.0)
+        assert (found.wins, found.ties, found.losses, found.apart) == (0, 10, 0, False)
+
+
+def test_replicates_that_share_jobs_count_for_as_many_as_share_none() -> None:
+    """Eight logarithms of mean 0 and s^2 = 4 (.09 + .01) / 7; as six values, t(5, 97.5 %) = 2.570582."""
+    ours = np.exp([0.3, 0.1, -0.1, -0.3] * 2)
+    rows = replace(table(a=ours.tolist(), b=[1.0] * 8), independent=6)
+    found = pair(rows, SLOWDOWN, "a", "b").effect
+    assert found is not None
+    assert found.high == pytest.approx(math.exp(2.570582 * math.sqrt(0.4 / 7 / 6)), rel=1e-6)
+    assert pair(replace(rows, independent=5), SLOWDOWN, "a", "b").p is None
+
+
+def test_the_logs_of_a_table_are_independent_of_each_other() -> None:
+    """Six logs, each in two windows: Student's interval of the six logarithms of the ratio of the logs' means."""
+    ratios = [0.5, 0.7, 0.9, 1.1, 0.8, 0.6]
+    blocks = tuple(Block(f"log {log}", f"window {part}") for log in range(6) for part in range(2))
+    theirs = np.array([each for log in range(6) for each in (2.0 + log, 4.0 + log)])
+    ours = theirs * np.repeat(ratios, 2)
+    found = pair(RunMetric("x", blocks, ("a", "b"), np.column_stack([ours, theirs])), SLOWDOWN, "a", "b").effect
+    assert found is not None
+    mean = sum(map(math.log, ratios)) / 6
+    spread = math.sqrt(sum((math.log(ratio) - mean) ** 2 for ratio in ratios) / 5)
+    # t(5, 97.5 %) = 2.570582.
+    assert found.high == pytest.approx(math.exp(mean + 2.570582 * spread / math.sqrt(6)), rel=1e-6)
+    assert found.value == pytest.approx(math.exp(mean))
 
 
 def test_one_replicate_has_neither_interval_nor_test() -> None:

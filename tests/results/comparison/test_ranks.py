@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload, groups_of, rank
+from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload, groups_of, rank, rank_blocks
 from batdispatch.report.replicates.table import Block, RunMetric
 from demsar import NAMES, TABLE_6
 
@@ -52,6 +52,13 @@ def test_what_cannot_be_ranked_is_refused_in_a_sentence(values: np.ndarray, why:
     assert why in found.why
     assert found.why.startswith("Nothing is ranked: ")
     assert found.why.endswith(".")
+
+
+def test_what_is_equal_but_for_rounding_shares_its_rank() -> None:
+    assert rank_blocks(np.array([[3.0, 3.0 * (1 + 1e-13), 1.0], [3.0, 3.0 * (1 + 1e-8), 7.0]])).tolist() == [
+        [2.5, 2.5, 1.0],
+        [1.0, 2.0, 3.0],
+    ]
 
 
 def test_a_dispatcher_that_is_always_best_is_ranked_first_with_all_blocks_in_agreement() -> None:

@@ -35,7 +35,8 @@ def test_the_longest_wait_of_a_log_is_that_of_all_its_windows() -> None:
     windows = {"x": [(990.0, 90.0), (40.0, 490.0)], "y": [(990.0, 990.0), (90.0, 40.0)]}
     found = pair(table("window", **windows), LONGEST, "a", "b")
     assert found.effect is not None
-    assert found.effect.value == pytest.approx((1000 / 500) ** 0.5)
+    # The longest of x are 990 and 490 s, those of y 990 s both; nothing is added.
+    assert found.effect.value == pytest.approx((990 / 490) ** 0.5)
     assert found.effect.method == "longest"
     assert by_workload(table("window", **windows), LONGEST).values.tolist() == [[990.0, 490.0], [990.0, 990.0]]
 

@@ -118,3 +118,27 @@ def test_conservative_expects_what_has_outlived_its_request_to_end_at_the_next_m
     # microsecond, and the third, for which there is no room beside it, what begins 10 s later: there 2 are free still.
     rows = [(0, 2, 5, 100), (8, 3, 10, 10), (8, 2, 5, 5)]
     assert textbook(rows, Rules("conservative", 4, overrun="extend", plan="keep")) == [0, 100, 18.000001]
+
+
+def test_a_promise_that_is_made_once_counts_from_when_the_job_is_first_in_line() -> None:
+    # 4 processors, all taken. At 1 the head (3) is promised 10, when the first and the second were to end. At 4 the
+    # first ends early, so that the head could start at 6: promised that, it would keep the last job (1, until 10)
+    # from going ahead.
+    rows = [(0, 2, 10, 4), (0, 1, 6, 6), (0, 1, 30, 30), (1, 3, 5, 5), (2, 1, 6, 6)]
+    assert textbook(rows, Rules("easy", 4, reserved="once")) == [0, 0, 0, 10, 4]
+    assert textbook(rows, Rules("easy", 4)) == [0, 0, 0, 6, 11]
+
+
+def test_what_is_killed_at_its_walltime_really_ends_then() -> None:
+    # 3 processors. The first would take 50 and is killed at 10, which a shadow time from real ends knows: the third,
+    # until 22, would delay the second.
+    rows = [(0, 2, 10, 50), (1, 3, 5, 5), (2, 1, 20, 20)]
+    assert textbook(rows, Rules("easy", 3, shadow="runtime")) == [0, 10, 15]
+    # Likewise a job behind the head that would take 50 and is killed after 8 s: by its real time it is over at 10.
+    rows = [(0, 2, 10, 10), (1, 3, 5, 5), (2, 1, 8, 50)]
+    assert textbook(rows, Rules("easy", 3, candidates="runtime")) == [0, 10, 2]
+
+
+def test_names_that_are_no_numbers_come_behind_those_that_are() -> None:
+    jobs = [RigidJob(name, 0, 1, 10**6, 10**6) for name in ("x", "10", "w!9")]
+    assert simulate(jobs, Rules("fcfs", 1)) == [2 * 10**6, 10**6, 0]

@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 import batdispatch as bd
 from batdispatch.report.opening import wait_changes
 from batdispatch.report.page import write_report
-from batdispatch.results.numbers import duration, durations, number
+from batdispatch.results.numbers import duration, durations, number, seconds_in
 from batdispatch.results.runs import Run, display_name, read_runs
 from browsing import needs_browser, opened, ready
 from experiments import SHARED_LOGS
@@ -389,12 +389,15 @@ def how_sure_a_users_change_is(shown: Page, report: Report) -> None:
     row = next(row for row in cells(shown, "#explore-who-rows") if row[0] == name)
     less, longer = (sum(sign * change > 0.5 for change in changes) for sign in (-1, 1))
     low, median, high = np.quantile(changes, [0.25, 0.5, 0.75]).tolist()
-    assert row[6:9] == [f"{less} / {longer}", signed(median), f"{signed(low)} to {signed(high)}"]
+    # Changes stand in the unit of the mean waits beside them.
+    unit = row[3].partition(NBSP)[2]
+    texts = [signed(change, unit) for change in (low, median, high)]
+    assert row[6:9] == [f"{less} / {longer}", texts[1], f"{texts[0]} to {texts[2]}"]
 
 
-def signed(seconds: float) -> str:
+def signed(seconds: float, unit: str) -> str:
     sign = "+" if seconds > 0 else "\N{MINUS SIGN}" if seconds < 0 else ""
-    return f"{sign}{duration(abs(seconds))}"
+    return f"{sign}{number(abs(seconds) / seconds_in(unit))}{NBSP}{unit}"
 
 
 def common_jobs(report: Report) -> list[str]:

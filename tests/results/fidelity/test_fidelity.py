@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
+from batdispatch.report.fidelity.grade import LIMITS, _grade, grade_of
 from batdispatch.report.fidelity.page import render
 from batdispatch.report.fidelity.waits import WEEK, Waits, apart
 from batdispatch.report.fidelity.words import LOG, sentences
@@ -106,3 +107,37 @@ def test_a_log_without_waits_is_refused(tmp_path: Path) -> None:
     done = call(log)
     assert isinstance(done.exception, InputError)
     assert "does not say when jobs started" in str(done.exception)
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_grade_includes_its_limit(name: str) -> None:
+    found = [_grade(name, value) for limit in LIMITS[name] for value in (limit, limit + 1e-9)]
+    assert found == ["A", "B", "B", "C", "C", "D"]
+
+
+def constant(wait: float) -> Waits:
+    """Ten jobs, a minute apart, that all wait for so long."""
+    submission = np.arange(10.0) * 60
+    return Waits(submission, submission + wait, np.full(10, 5.0), np.ones(10), 100)
+
+
+@pytest.mark.parametrize(
+    ("log", "simulation", "mean", "decades"),
+    [
+        # Three times as long, either way.
+        (99.0, 299.0, 299 / 99, math.log10(300 / 100)),
+        (299.0, 99.0, 299 / 99, math.log10(300 / 100)),
+        # Both below a minute are alike in the mean; one above it is enough that they are not.
+        (0.0, 9.0, 1.0, 1.0),
+        (59.0, 19.0, 1.0, math.log10(60 / 20)),
+        (30.0, 90.0, 3.0, math.log10(91 / 31)),
+        (90.0, 30.0, 3.0, math.log10(91 / 31)),
+        # Nobody waits in the simulation, or in the log.
+        (90.0, 0.0, math.inf, math.log10(91)),
+        (0.0, 90.0, math.inf, math.log10(91)),
+    ],
+)
+def test_measures_of_waits_by_hand(log: float, simulation: float, mean: float, decades: float) -> None:
+    measures = grade_of(constant(log), constant(simulation), rejected=0.0).measures
+    assert measures["mean"][0] == pytest.approx(mean)
+    assert measures["distribution"][0] == pytest.approx(decades)

@@ -136,6 +136,12 @@ def test_windows_that_overlap_count_for_as_many_as_share_no_job() -> None:
     assert mean_effect(values, size=5).method == "few"
 
 
+def test_replicates_that_share_jobs_have_the_error_of_as_many_as_share_none() -> None:
+    # Eight values of mean 0 and s^2 = 8 (1 + 9) / 2 / 7 = 40 / 7, worth six: t(5, 97.5 %) = 2.570582.
+    found = mean_effect(np.array([-3.0, -1.0, 1.0, 3.0] * 2), size=6)
+    assert found.high == pytest.approx(2.570582 * math.sqrt(40 / 7 / 6))
+
+
 def test_a_trend_widens_the_interval_less_than_noise_of_the_same_size() -> None:
     rng = np.random.default_rng(1)
     noise = rng.normal(size=10)

@@ -35,6 +35,11 @@ def test_the_terminal(log: Path) -> None:
     # 2 hosts of 10, of 8 jobs 36 times 600 s, and two of these 8 are killed after an hour: (36 - 1 - 2) x 600 s.
     assert re.search(r"^offered load +15.7%$", text, re.MULTILINE)
     assert re.search(r"^size \(hosts\) +2 +2 +2 +2 +2 +2 +2$", text, re.MULTILINE)
+    # Jobs 1 to 5 leave 3600 - 600 i s of two hosts: 2 x 9000 s, of 10 hosts in 7 h.
+    shares = r"^walltimes +62.5% of these are over-estimated, 25.0% under-estimated$"
+    assert re.search(shares, text, re.MULTILINE)
+    assert re.search(r"^over-estimated space +1 host-hours on average$", text, re.MULTILINE)
+    assert re.search(r"^unused backfilling space +1.71 hours a day of the whole machine", text, re.MULTILINE)
     assert re.search(r"^ +over 100 % +25.0% +█+$", text, re.MULTILINE)
     assert max(map(len, text.splitlines())) <= 100
     assert "\x1b" not in text
@@ -45,6 +50,12 @@ def test_json(log: Path) -> None:
     assert (told["jobs"], told["unit"], told["capacity"], told["span"]) == (8, "host", 10, 7 * 3600)
     assert told["offered_load"] == pytest.approx(2 * 33 * 600 / (10 * 7 * 3600))
     assert told["quantiles"]["run time"]["0.5"] == 2700
+    assert told["estimates"] == {
+        "over": 5 / 8,
+        "under": 2 / 8,
+        "mean_space": 2 * 9000 / 5,
+        "hours_a_day": pytest.approx(2 * 9000 / 10 / (7 / 24) / 3600),
+    }
     assert [user["jobs"] for user in told["users"]] == [3, 3, 2]
     assert told["by_hour"] == [0] + [0.125] * 8 + [0] * 15
 

@@ -72,6 +72,30 @@ def test_accuracy_of_walltimes_shorter_than_any_clock_tells_is_a_number() -> Non
     assert traits.quantiles()["run time / walltime"][1][2] == pytest.approx(3e16)
 
 
+def test_space_of_over_estimates_by_hand() -> None:
+    """Two hosts for an hour of the two asked for, one for 2 of 5 h, one exactly, one killed; 12 h, 4 hosts."""
+    jobs = (
+        (0.0, 2, HOUR, 2 * HOUR, ""),
+        (HOUR, 1, 2 * HOUR, 5 * HOUR, ""),
+        (2 * HOUR, 4, HOUR, HOUR, ""),
+        (3 * HOUR, 3, 2 * HOUR, HOUR, ""),
+        (12 * HOUR, 4, HOUR, math.inf, ""),
+    )
+    found = Traits(workload_of(*jobs)).estimates()
+    assert found is not None
+    assert (found.over, found.under) == (2 / 4, 1 / 4)
+    # 2 x 1 h and 1 x 3 h.
+    assert found.mean_space == (2 + 3) / 2 * HOUR
+    # Five host-hours of 4 hosts in half a day.
+    assert found.hours_a_day == pytest.approx(5 / 4 / 0.5)
+    unknown = Traits(workload_of(*jobs, nb_res=None)).estimates()
+    assert unknown is not None
+    assert unknown.hours_a_day is None
+    assert Traits(workload_of((0.0, 1, HOUR, math.inf, ""))).estimates() is None
+    none = Traits(workload_of((0.0, 1, HOUR, HOUR, ""))).estimates()
+    assert none == (0.0, 0.0, 0.0, None)
+
+
 def test_sizes() -> None:
     traits = Traits(workload_of(*((0.0, size, 60.0, math.inf, "") for size in (2, 3, 4, 5, 16, 17))))
     sizes = traits.sizes()

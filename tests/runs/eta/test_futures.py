@@ -15,11 +15,12 @@ from batdispatch.runs.eta.calibration import (
     IntervalRecord,
     PastMoments,
     Residuals,
+    _quantile,
     ask_at,
     calibrate,
     offsets_of,
 )
-from batdispatch.runs.eta.estimate import estimate
+from batdispatch.runs.eta.estimate import _reason, estimate
 from batdispatch.runs.eta.experience import Experience
 from batdispatch.runs.eta.futures import ARRIVALS, Futures, arrivals_of, columns_of
 from batdispatch.runs.eta.queue_moment import History, JobRows
@@ -195,6 +196,13 @@ def test_a_wait_that_goes_on_gives_its_weight_to_the_longer_ones() -> None:
     assert offsets_of(exact(values[:3]), fade=1.0)[2] == 2.0
 
 
+@pytest.mark.parametrize(("level", "value"), [(0.2, 1.0), (0.3, 2.0), (0.6, 2.0), (0.9, 2.0)])
+def test_a_bound_as_large_as_a_wait_lies_above_it(level: float, value: float) -> None:
+    """Of 1, more than 1, and 2, with one more anywhere: 1 / 4 lie up to 1, and 1 - 3 / 4 x 1 / 2 = 5 / 8 up to 2."""
+    values, over, weight = np.array([1.0, 1.0, 2.0]), np.array([False, True, True]), np.ones(3)
+    assert _quantile(values, over, weight, level) == value
+
+
 def test_what_comes_after_a_moment_changes_nothing_that_was_said_at_it() -> None:
     rng = np.random.default_rng(3)
     raw, wait = np.sort(rng.exponential(300, (90, 5)), axis=1), rng.exponential(20000, 90)
@@ -320,6 +328,80 @@ def test_one_job_is_told_what_all_are_told(seed: int) -> None:
     every = futures.starts(moment, np.random.default_rng(seed))
     for row in range(len(moment.waiting.ids)):
         np.testing.assert_array_equal(every[row : row + 1], futures.starts(moment, np.random.default_rng(seed), row))
+
+
+def rows_of(user: str, walltime: list[float], lasts: list[float]) -> JobRows:
+    """Jobs of a user, each of one unit, that came and started at 0."""
+    count, nothing = len(walltime), np.zeros(len(walltime))
+    names = np.array([str(number) for number in range(count)], dtype=object)
+    users = np.array([user] * count, dtype=object)
+    return JobRows(names, users, np.ones(count, dtype=np.int64), nothing, np.array(walltime), nothing, np.array(lasts))
+
+
+@pytest.mark.parametrize(
+    ("ended", "walltime", "elapsed", "lasts"),
+    [
+        # A walltime ten times as long is another kind of job: the same share of the walltime.
+        (([1000.0], [500.0]), 100.0, 0.0, 50.0),
+        # One twice as long is not.
+        (([200.0], [70.0]), 100.0, 0.0, 70.0),
+        (([201.0], [70.0]), 100.0, 0.0, 100 * 70 / 201),
+        # Who has run for 50 s takes longer than that.
+        (([100.0, 100.0], [10.0, 90.0]), 100.0, 50.0, 90.0),
+        # Nobody runs for longer than his walltime.
+        (([150.0], [140.0]), 100.0, 0.0, 100.0),
+    ],
+)
+def test_run_times_are_those_of_the_same_users_jobs_that_would_still_run(
+    ended: tuple[list[float], list[float]], walltime: float, elapsed: float, lasts: float
+) -> None:
+    rng = np.random.default_rng(1)
+    found = draw_run_times(rows_of("u", [walltime], [0.0]), np.array([elapsed]), rows_of("u", *ended), 20, rng)
+    assert set(found.ravel().round(9)) == {round(lasts, 9)}
+
+
+@pytest.mark.parametrize(("walltime", "limit"), [(100.0, 400.0), (np.inf, 400.0), (250.0, 250.0)])
+def test_who_has_outlived_all_others_ends_until_the_walltime_or_twice_the_time_so_far(
+    walltime: float, limit: float
+) -> None:
+    found = draw_run_times(
+        rows_of("u", [walltime], [0.0]), np.array([200.0]), rows_of("u", [], []), 500, np.random.default_rng(1)
+    )
+    expected = 200 + np.random.default_rng(1).random((1, 500)) * (limit - 200)
+    np.testing.assert_allclose(found, np.maximum(expected, 201.0))
+
+
+def test_a_reason_names_what_all_that_came_before_ask_for() -> None:
+    waiting = rows_of("u", [1.0] * 3, [1.0] * 3)._replace(units=np.array([3, 2, 4]))
+    said = "short of hosts: 1 hosts free, 4 asked for; 2 jobs that came before it wait for 5 hosts"
+    assert _reason(waiting, 2, 1, UNITS, "hosts") == said
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_now_is_somewhere_between_two_submissions(seed: int) -> None:
+    """Eight jobs came 10 s apart, and half of them come again: the first one in less than 10 s."""
+    names, came = np.array([""] * 8, dtype=object), np.arange(8.0) * 10
+    past = JobRows(names, names, np.ones(8, dtype=np.int64), came, came, came, came + 1.0)
+    coming = arrivals_of(past, 50.0, 1, np.random.default_rng(seed))
+    first = 50.0 + 10 * np.random.default_rng(seed).random()
+    np.testing.assert_allclose(coming.submission, first + np.arange(4) * 10)
+
+
+@needs_kernels
+def test_a_job_that_has_outlived_its_walltime_is_planned_to_end_in_a_second() -> None:
+    """Two jobs hold the whole machine at 50 s; one was to end at 10 s, and the other one is to end at 80 s."""
+    names = np.array(["late", "long", "waits"], dtype=object)
+    jobs = JobRows(
+        names,
+        np.array([""] * 3, dtype=object),
+        np.array([UNITS - 4, 4, UNITS - 4]),
+        np.array([0.0, 0.0, 20.0]),
+        np.array([10.0, 80.0, 5.0]),
+        np.array([0.0, 0.0, 100.0]),
+        np.array([100.0, 80.0, 105.0]),
+    )
+    moment = History(jobs).at(50.0)
+    assert Futures("easy", UNITS, 1).planned(moment).tolist() == pytest.approx([1.0])
 
 
 @given(series=st.integers(1, 5), count=st.integers(0, 900))

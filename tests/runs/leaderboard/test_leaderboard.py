@@ -15,10 +15,12 @@ from batdispatch.cli.messages import json_text
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.options import parse_named
 from batdispatch.dispatchers.simple import SIMPLE, expand
+from batdispatch.report.replicates.aims import AIMS
+from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.runs.leaderboard.boards import BOARDS, SPECIAL, choose, dispatchers_of, document, name_of
 from batdispatch.runs.leaderboard.cells import Cell, CellInputs, as_csv
-from batdispatch.runs.leaderboard.page import page, remark, rows_of
+from batdispatch.runs.leaderboard.page import _compared, page, remark, rows_of
 from batdispatch.runs.leaderboard.standings import stand
 
 LUBLIN = next(board for board in BOARDS if board.name == "lublin")
@@ -259,3 +261,9 @@ def test_two_replicates_stand_by_how_far_they_are_from_the_baseline() -> None:
     assert found.order == ("a", "b", "easy", "c")
     assert found.values["mean_bounded_slowdown"] == {"c": 45.0, "a": 7.5, "easy": 15.0, "b": 11.25}
     assert found.replicates == 2
+
+
+def test_who_has_no_value_is_compared_with_nobody_and_the_baseline_with_itself() -> None:
+    ratio, difference = (next(aim for aim in AIMS if aim.way == way) for way in ("ratio", "difference"))
+    assert [_compared(None, aim) for aim in (ratio, difference)] == ["1", "0"]
+    assert _compared(Pair("a", "easy", None, 0, 0, 0), ratio) == "n/a"

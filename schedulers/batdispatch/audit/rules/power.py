@@ -61,6 +61,8 @@ def joules(case: Case) -> Faults:
     if not path.is_file() or not (rows.ran & (rows.energy >= 0)).any():
         return
     times, burnt = _energies(path).T
+    if not (np.isfinite(times).all() and np.isfinite(burnt).all()):
+        yield Fault("consumed_energy.csv: a time or an energy is not finite")
     if (np.diff(burnt) < -_JOULES).any():
         yield Fault(f"consumed_energy.csv: the energy falls at {times[1:][np.diff(burnt) < -_JOULES][0]:.6f} s")
     for row in np.flatnonzero(rows.ran & (rows.energy >= 0)).tolist():

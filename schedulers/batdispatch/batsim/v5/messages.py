@@ -154,6 +154,7 @@ def _read_begins(time: float, data: BeginsData, state: ExchangeState) -> e.Event
         "batsim_execution_context_json": data.batsim_execution_context_json,
         "dynamic-jobs-enabled": features.dynamic_registration,
         "dynamic-jobs-acknowledged": features.acknowledge_dynamic_jobs,
+        "calls-in-milliseconds": True,
         "profile-reuse-enabled": features.profile_reuse,
         "profiles-forwarded-on-submission": features.forward_profiles_on_job_submission,
     }

@@ -2,40 +2,61 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from batdispatch.core.errors import InputError
 
-#: Most names that one text may stand for.
-MOST = 10_000_000
+#: Most hosts that a machine may have: a text of a few characters must not exhaust the memory.
+MAX_HOSTS = 1_000_000
+#: Most brackets of one text.
+_MOST_BRACKETS = 20
 _BRACKETS = re.compile(r"\[([0-9,\-]*)\]", re.ASCII)
 _NUMBERED = re.compile(r"(.*?)(\d{1,15})(\D*)", re.ASCII | re.DOTALL)
 
 
-def expand(text: str) -> Iterator[str]:
-    """Yield the names that a text stands for; numbers keep their leading zeros. Several brackets are all combined.
+def expand(*texts: str) -> Iterator[str]:
+    """Yield the names that texts stand for; numbers keep their leading zeros. Several brackets are all combined.
+
+    The names are made one by one. To refuse a host that is not there costs no more than the hosts that are.
 
     Raises:
-        InputError: brackets hold something else than numbers and ranges, or there are too many names.
+        InputError: brackets hold something else than numbers and ranges, or the texts so far stand for more than
+            `MAX_HOSTS` names. Nothing is yielded of the text that is wrong.
     """
-    match = _BRACKETS.search(text)
-    if match is None:
-        if "[" in text or "]" in text:
-            raise InputError(f"{text[:60]!r} is no list of hosts, expected brackets such as n[0-3,7]")
-        yield text
+    left = MAX_HOSTS
+    for text in texts:
+        pieces, ranges = _parts(text)
+        left -= math.prod(sum(last - first + 1 for first, last, _ in each) for each in ranges)
+        if left < 0:
+            raise InputError(f"{text[:60]!r} stands for too many hosts, expected at most {MAX_HOSTS:,}")
+        yield from _combine(pieces[0], ranges, pieces[1:])
+
+
+def _parts(text: str) -> tuple[list[str], list[list[tuple[int, int, int]]]]:
+    """Return the texts around the brackets, and for each of these its ranges: (first, last, number of digits)."""
+    pieces = _BRACKETS.split(text)
+    if any("[" in piece or "]" in piece for piece in pieces[::2]) or len(pieces) > 2 * _MOST_BRACKETS:
+        raise InputError(f"{text[:60]!r} is no list of hosts, expected brackets such as n[0-3,7]")
+    return pieces[::2], [[_range(part, text) for part in inside.split(",")] for inside in pieces[1::2]]
+
+
+def _range(part: str, text: str) -> tuple[int, int, int]:
+    first, dash, last = part.partition("-")
+    last = last if dash else first
+    if not (first.isdigit() and last.isdigit()) or len(last) > 15 or int(last) < int(first):
+        raise InputError(f"{text[:60]!r}: found {part[:30]!r} in brackets, expected a number or a range such as 0-3")
+    return int(first), int(last), len(first)
+
+
+def _combine(head: str, ranges: Sequence[Sequence[tuple[int, int, int]]], tails: Sequence[str]) -> Iterator[str]:
+    if not ranges:
+        yield head
         return
-    for part in match[1].split(","):
-        first, dash, last = part.partition("-")
-        last = last if dash else first
-        if not (first.isdigit() and last.isdigit()) or int(last) < int(first) or len(last) > 15:
-            raise InputError(
-                f"{text[:60]!r}: found {part[:30]!r} in brackets, expected a number or a range such as 0-3"
-            )
-        if int(last) - int(first) >= MOST:
-            raise InputError(f"{text[:60]!r} stands for more than {MOST:,} hosts")
-        for number in range(int(first), int(last) + 1):
-            yield from expand(f"{text[: match.start()]}{number:0{len(first)}d}{text[match.end() :]}")
+    for first, last, digits in ranges[0]:
+        for number in range(first, last + 1):
+            yield from _combine(f"{head}{number:0{digits}d}{tails[0]}", ranges[1:], tails[1:])
 
 
 def fold(names: Iterable[str]) -> list[str]:

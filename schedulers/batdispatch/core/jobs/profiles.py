@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_args
 
 import msgspec
@@ -303,25 +303,29 @@ def runtime_of(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, A
     return outcome_of(profile, profiles).seconds
 
 
-def leaves(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each profile that a profile leads to and that is no sequence, once.
+def reached(names: Iterable[str], profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return the profiles that some lead to, themselves included: parts of sequences, and how a `recv` goes on.
 
     The profiles need not have been checked: what is not there, or is no name, is left out.
     """
-    seen = set[str]()
-    pending: list[Any] = [name]
+    found: dict[str, Mapping[str, Any]] = {}
+    pending: list[Any] = [*names]
     while pending:
-        current = pending.pop()
-        if not isinstance(current, str) or current in seen or current not in profiles:
+        name = pending.pop()
+        if not isinstance(name, str) or name in found or name not in profiles:
             continue
-        seen.add(current)
-        profile = profiles[current]
+        profile = found[name] = profiles[name]
         if profile.get("type") == "composed":
             parts = profile.get("seq")
             pending.extend(parts if isinstance(parts, list | tuple) else ())
-            continue
-        yield current, profile
-        pending.extend(target for key in ("success", "failure", "timeout") if (target := profile.get(key)))
+        else:
+            pending.extend(target for key in ("success", "failure", "timeout") if (target := profile.get(key)))
+    return found
+
+
+def leaves(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each profile that a profile leads to and that is no sequence, once."""
+    return ((key, each) for key, each in reached([name], profiles).items() if each.get("type") != "composed")
 
 
 def spreads_freely(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> bool:

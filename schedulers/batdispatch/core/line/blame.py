@@ -33,6 +33,17 @@ def blame(problem: BaseException, file: str | None = None) -> str:
     return text
 
 
+def interrupt_of(problem: BaseException | None) -> KeyboardInterrupt | None:
+    """Return the interrupt behind an exception, or None.
+
+    A signal that arrives while a library in C calls Python comes out as a SystemError of that library, caused by the
+    interrupt.
+    """
+    while problem is not None and not isinstance(problem, KeyboardInterrupt):
+        problem = problem.__cause__ or problem.__context__
+    return problem
+
+
 def user_error(problem: BaseException) -> BatdispatchError | None:
     """Return what a person can mend as the error that says so, or None if nobody but an author of this package can.
 

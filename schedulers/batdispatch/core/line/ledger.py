@@ -40,7 +40,7 @@ from batdispatch.core.line.boots import Boots
 from batdispatch.core.line.holds import Hold, beyond_own, hold_of
 from batdispatch.core.line.periods import Periods
 from batdispatch.core.line.roll import Roll
-from batdispatch.core.line.ticks import TICK, tick_after
+from batdispatch.core.line.ticks import DIGITS, DIGITS_OF_MILLISECONDS, TICK, tick_after, tick_before
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.openings import TOO_LATE, Openings
@@ -107,6 +107,7 @@ class Ledger:
         self.epoch = 0
         self.plain = True
         self.config = begins.config
+        self._call_digits = DIGITS_OF_MILLISECONDS if begins.config.get("calls-in-milliseconds") else DIGITS
         self.profiles = begins.profiles
         #: How many jobs were started where the placement had to give something up for it, by what that was.
         self.given_up: Counter[str] = Counter()
@@ -473,7 +474,7 @@ class Ledger:
         ready = self.roll.take_ready(self.now + TICK)
         ready = [self._line_up(job) for job in ready]
         due = self.roll.due
-        if due < math.inf and not self.now < self._called <= due:
+        if due < math.inf and not self.now < self._called <= self.call_from(due):
             self._called = self.wake_at(due)
         return ready
 
@@ -872,8 +873,8 @@ class Ledger:
     def wake_at(self, time: float, *, at_once: bool = False) -> float:
         """Ask to be called at `time`, in seconds, later than now; return the moment at which the call is to come, in s.
 
-        That is the first microsecond from `time` on, and at the soonest a millisecond (`SOONEST`) from now. Whoever
-        compares the clock with the moment of a call compares it with what was returned.
+        That is the first moment from `time` on at which a call can come (`call_from`), and at the soonest a millisecond
+        (`SOONEST`) from now. Whoever compares the clock with the moment of a call compares it with what was returned.
 
         Each call that is asked for comes, also a second one for the same moment: ask once for each moment.
 
@@ -884,9 +885,17 @@ class Ledger:
         if not self.now < time < math.inf:
             raise self._refusal(f"a call at {time:.6f} s was asked for, which is not later than now")
         notice = TICK if at_once and self.config.get("calls-at-once") else SOONEST
-        at = max(tick_after(time), round(self.now + notice, 6))
+        at = self.call_from(max(tick_after(time), round(self.now + notice, 6)))
         self._decisions.append(d.CallMeLater(self.now, at))
         return at
+
+    def call_from(self, time: float) -> float:
+        """Return the first moment from a time on at which a call can come, in seconds."""
+        return tick_after(time, self._call_digits)
+
+    def call_by(self, time: float) -> float:
+        """Return the last moment until a time at which a call can come, in seconds."""
+        return tick_before(time, self._call_digits)
 
     def register_profile(self, workload: str, name: str, profile: dict[str, Any]) -> None:
         """Add a profile to a workload."""

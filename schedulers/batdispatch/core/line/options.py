@@ -31,6 +31,8 @@ class Part:
     options_type: typing.ClassVar[type[Options]] = Options
     #: The extra of this package whose libraries it needs, one of `batdispatch.core.extras.EXTRAS`.
     extra: typing.ClassVar[str | None] = None
+    #: The option, a text, that values without a key make, joined by commas: ``list[5h,40h]``. '': there is none.
+    values_option: typing.ClassVar[str] = ""
 
     def __init__(self, options: Options | None = None) -> None:
         self.options: Any = self.options_type() if options is None else options
@@ -50,8 +52,39 @@ def split_list(text: str) -> list[str]:
     return [*parts, text[begin:]]
 
 
+class NamedText(typing.NamedTuple):
+    """A dispatcher or part as it is written."""
+
+    name: str
+    #: Option -> its text.
+    options: dict[str, str]
+    #: What stands in the brackets without a key, in order; '' between two commas.
+    values: list[str]
+
+
 def parse_named(text: str, source: str = "") -> tuple[str, dict[str, str]]:
     """Read ``NAME`` or ``NAME[key=value,...]``; a value may have brackets itself: ``easy[placement=local[io=2]]``.
+
+    Raises:
+        InputError: it has another form, or a key stands twice; `source` says where the text is from.
+    """
+    name, options, values = read_named(text, source)
+    refuse_values(values, text, source)
+    return name, options
+
+
+def refuse_values(values: typing.Iterable[str], text: str, source: str) -> None:
+    """Refuse values without a key that stand in `text`.
+
+    Raises:
+        InputError: there is one that is not empty.
+    """
+    if value := next(filter(None, values), ""):
+        raise InputError(f"found {value[:80]!r} in {text.strip()[:80]!r}, expected key=value", source=source)
+
+
+def read_named(text: str, source: str = "") -> NamedText:
+    """Read ``NAME[key=value,...]`` as `parse_named`, in which values may stand without a key: ``list[5h,40h]``.
 
     Raises:
         InputError: it has another form, or a key stands twice; `source` says where the text is from.
@@ -64,16 +97,19 @@ def parse_named(text: str, source: str = "") -> tuple[str, dict[str, str]]:
         raise InputError(f"{text[:80]!r} {message}", source=source)
     if not name.strip() or any(mark in name for mark in "],= \t\n") or not _closed(bracket + rest):
         raise InputError(f"found {text[:80]!r}, expected NAME or NAME[key=value,...]", source=source)
-    options: dict[str, str] = {}
-    for pair in filter(str.strip, split_list(rest[:-1]) if bracket else []):
+    found = NamedText(name, {}, [])
+    for pair in split_list(rest[:-1]) if bracket else []:
         key, equals, value = pair.partition("=")
         key = key.strip()
-        if not equals or not key:
-            raise InputError(f"found {pair.strip()[:80]!r} in {text[:80]!r}, expected key=value", source=source)
-        if key in options:
+        if not equals:
+            found.values.append(key)
+        elif not key:
+            refuse_values([pair.strip()], text, source)
+        elif key in found.options:
             raise InputError(f"{key!r} stands twice in {text[:80]!r}", source=source)
-        options[key] = value.strip()
-    return name, options
+        else:
+            found.options[key] = value.strip()
+    return found
 
 
 def _closed(text: str) -> bool:

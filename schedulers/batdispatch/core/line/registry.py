@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from batdispatch.core import extras
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.line.blame import blame, file_of
-from batdispatch.core.line.options import Part, did_you_mean, parse_named, parse_options
+from batdispatch.core.line.options import Part, did_you_mean, parse_options, read_named, refuse_values
 
 T = TypeVar("T")
 P = TypeVar("P", bound=Part)
@@ -67,8 +67,14 @@ def make(group: str, text: str, base: Callable[..., P], kind: str) -> P:
         InputError: there is no such part, a library that it needs is missing, one of its options is wrong, or it cannot
             be set up.
     """
-    name, given = parse_named(text, kind)
+    name, given, values = read_named(text, kind)
     cls = find(group, name, base, kind)
+    if not cls.values_option:
+        refuse_values(values, text, kind)
+    elif any(values):
+        if cls.values_option in given:
+            raise InputError(f"{kind} {name}: option {cls.values_option} is given twice")
+        given = {**given, cls.values_option: ",".join(values)}
     extras.check(cls.extra, f"{kind} {name}")
     return set_up(cls, f"{kind} {name}", parse_options(cls.options_type, given, f"{kind} {name}"))
 

@@ -49,7 +49,7 @@ from batdispatch.core.errors import BatdispatchError, InputError, SimulationErro
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
-from batdispatch.core.line.blame import blame, file_of
+from batdispatch.core.line.blame import blame, file_of, interrupt_of
 from batdispatch.core.line.dispatcher import GROUP, Dispatcher
 from batdispatch.core.line.features import check_features
 from batdispatch.core.line.idle_calls import IdleCalls
@@ -139,6 +139,8 @@ class Session:
         except (Exception, SystemExit) as problem:
             if isinstance(problem, ImportError) and (said := extras.explanation_of(problem)) is not None:
                 raise said from None
+            if (interrupt := interrupt_of(problem)) is not None:
+                raise interrupt from None
             cls = type(self.dispatcher.innermost())
             raise SimulationError(
                 f"dispatcher {cls.__name__} failed at {message.now:.6f} s: {blame(problem, file_of(cls))}"

@@ -110,6 +110,12 @@ class HostPower(msgspec.Struct, frozen=True, dict=True):
         """Return how long it takes to wake up from a state that it sleeps in, in seconds."""
         return 1 / self.states[self.sleeps[sleep][1]].speed
 
+    @cached_property
+    def seconds_to_nap(self) -> float:
+        """How long it takes to fall asleep in its deepest state and to wake up again, in seconds; 0: it cannot."""
+        deepest = self.deepest
+        return 0.0 if deepest is None else self.seconds_down(deepest) + self.seconds_up(deepest)
+
 
 def read_power(properties: Mapping[str, str], speeds: Sequence[float], cores: int, start: int) -> HostPower:
     """Read a host's properties.

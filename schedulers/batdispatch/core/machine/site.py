@@ -410,11 +410,12 @@ def site_of(hosts: Sequence[HostLike], compute: int, whole_hosts: bool) -> Site 
 
 def _mask(names: Sequence[str], hosts: Mapping[str, int], compute: int, what: str) -> int:
     """Return the mask of the hosts of some names, which `what` has."""
-    listed = [name for text in names for name in expand(text)]
-    for name in listed:
+    ids = set()
+    for name in expand(*names):
         if name not in hosts or not compute >> hosts[name] & 1:
             raise InputError(f"{what} has host {name!r}, which {'runs no jobs' if name in hosts else 'is not there'}")
-    return hostset.mask_of(hosts[name] for name in listed)
+        ids.add(hosts[name])
+    return hostset.mask_of(ids)
 
 
 def _by_name(classes: Sequence[T], kind: str) -> dict[str, T]:

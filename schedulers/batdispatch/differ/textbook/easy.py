@@ -52,8 +52,6 @@ class Easy:
                 moment.start(index)
                 if rules.reserved == "once":
                     self._kept = (head, shadow, spare)
-                if not free:
-                    return
             elif rules.searched == "first-refused":
                 return
 

@@ -184,7 +184,7 @@ class Easy(PlanningQueue):
     def _reserve(self, ledger: Ledger, head: Job | None) -> None:
         """Find the head's shadow time and what, or how many hosts, are free then."""
         if head is None:
-            self._shadow, self._held = math.inf, []
+            self._shadow = math.inf
             return
         count, shadow, free = self._first_room(ledger, head)
         if not self._looks_at_places:

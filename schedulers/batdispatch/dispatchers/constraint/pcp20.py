@@ -21,14 +21,14 @@ class Pcp20Options(SearchOptions, frozen=True, kw_only=True):
         as the authors' later PCP'21 does. That finds better plans, and proves nothing.
     placement: By default, the model places the jobs that it plans, and this rule places those that it cannot express.
         Any other placement places whatever starts now, and a job that finds no place waits.
-    most_variables: Build no model with more variables than this, counted as in the paper. An instance that needs more
-        is given to the fallback, and the next window is half as large.
+    most_variables: Search no instance with more variables than this, counted as in the paper, which has no such limit.
+        An instance that needs more is given to the fallback, and the next window is half as large.
     """
 
     units: Literal["increasing", "different"] = "increasing"
     backtracking: Literal["all", "starts"] = "all"
     placement: str = "last-fit"
-    most_variables: Positive = 2_000
+    most_variables: Positive = 1_000_000
 
 
 class Pcp20(SearchDispatcher):
@@ -40,7 +40,7 @@ class Pcp20(SearchDispatcher):
     first. It goes on for better plans until the limit, and three times as long while it has none.
 
     Typical use: to compare with the paper. For everyday use take `best-list`.
-    Limits: a decision of a large window takes long. An instance that exceeds `most_variables` is not searched, and the
+    Limits: a decision of a large window takes long. If a search of several jobs finds no plan within its limit, the
         next window is half as large. Wide jobs may starve. Durations are rounded up to whole seconds.
     Guarantee: a plan never exceeds a capacity. There is no guarantee on waiting times: of the jobs that do not fit now
         only `ahead` are planned for. A window of one job that fits the machine always has a plan.
@@ -48,11 +48,15 @@ class Pcp20(SearchDispatcher):
         of the model and all propagation counted. A branch of the search compares `O(u^2)` pairs of u boxes. A model
         that takes more than `10 work` until its first branch is not searched, which is counted and told
         (`beyond_limit`). The model has `|Q| + sum_i rn_i |R|` variables as the paper counts them, for |Q| jobs
-        in the window, rn_i units of job i and |R| resources.
+        in the window, rn_i units of job i and |R| resources. Where a job's units are placed at once, a branch takes
+        `O((n + u) log(n + u))` for n nodes and u boxes.
     Deviations:
         - The limits are deterministic in place of the authors' wall clock.
         - If a start leads to nothing better, the job is put off until the next job can end. A search that puts it off
           by a second finds no plan for many instances.
+        - A window of several jobs whose positions, one branch each, would exceed the limit before the first plan has
+          variables for its starts alone: the search places all units of a job at once, each at its largest free
+          position, and takes back starts alone. `whole_jobs` is 1 in the line of such a decision.
         - The positions of a job's units increase, as in the authors' published code. In the paper they are all
           different (`units=different`), for which fewer plans are found within the same limit.
         - The implied cumulative on positions is left out. The paper prints start times as its demands, which is not
@@ -85,6 +89,13 @@ class Pcp20(SearchDispatcher):
     def plan(self, instance: Instance, counters: dict[str, int]) -> SolverResult[Plan]:
         asked = self.options
         too_large = instance.paper_variables() > asked.most_variables
+        # As `search_plan`: a solver takes half a second to load.
+        from batdispatch.dispatchers.constraint.models.positions import EXTENSION, first_plan_work
+
+        counters["whole_jobs"] = 0
+        if len(instance.jobs) > 1 and not too_large and first_plan_work(instance) > EXTENSION * asked.work:
+            counters["whole_jobs"] = 1
+            return self.search("whole-jobs", instance)
         return self.search(
             "positions", instance, too_large=too_large, units=asked.units, backtracking=asked.backtracking
         )

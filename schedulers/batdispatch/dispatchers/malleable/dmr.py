@@ -16,7 +16,7 @@ class DmrOptions(SlurmOptions, frozen=True, kw_only=True):
     """Options of DMR.
 
     policy, mode, timeout, redistribution, bandwidth, check_cost, expand_cost, shrink_cost: As for `resizing`.
-    acknowledge, walltime, charge, moldable: As for `resizing`.
+    unit_cost, acknowledge_cost, acknowledge, walltime, charge, moldable: As for `resizing`.
     """
 
     policy: str = "dmr"
@@ -27,6 +27,8 @@ class DmrOptions(SlurmOptions, frozen=True, kw_only=True):
     check_cost: Seconds | None = None
     expand_cost: Seconds | None = None
     shrink_cost: Seconds | None = None
+    unit_cost: Seconds = 0.0
+    acknowledge_cost: Seconds = 0.0
     acknowledge: bool = True
     walltime: Walltime = "left"
     charge: bool = True

@@ -117,12 +117,10 @@ def schedule_of(
             progress(simulation.state.starts - simulation.state.running)
     if simulation.state.waiting:
         raise Refusal("jobs wait, and nothing is left to happen")
-    if sleepers is not None and not simulation.state.now <= MAX_MOMENT:
-        raise Refusal("hosts take so long to switch that simulated time ends before")
-    if not simulation.state.now <= MAX_MOMENT:
-        ends = simulation.state.arrays["end"]
-        raise time_is_over(float(ends[ends > MAX_MOMENT].min(initial=simulation.state.now)))
     state, of, nodes = simulation.state, simulation.state.arrays, simulation.nodes
+    if not state.now <= MAX_MOMENT:
+        moments = [of["end"]] if sleepers is None else [of["end"], switches_of(sleepers)["event_at"]]
+        raise time_is_over(min(float(each[each > MAX_MOMENT].min(initial=state.now)) for each in moments))
     return Schedule(
         start=of["start"],
         end=of["end"],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
@@ -89,6 +90,7 @@ def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleeper
         keep=dispatcher.kept_awake(machine),
         if_nobody_waits=type(dispatcher.sleep) is Quiet,
         ahead=dispatcher.options.ahead,
+        last_moment=MAX_MOMENT,
         news=1,
         due=math.inf,
         next=-math.inf,
@@ -100,7 +102,9 @@ def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleeper
         seconds=np.array(seconds).ravel(),
         foreseen=np.full(jobs, np.nan),
     )
-    sleepers.hold_zeros(words, "free", "falling", "asleep", "rising", "wanted", "idle", "some", "others")
+    sleepers.hold_zeros(
+        words, "free", "falling", "asleep", "rising", "wanted", "idle", "some", "others", "planned_hosts"
+    )
     sleepers.hold_zeros(size, "booting_job", "active_switch", "leaving_switch", "told_switch")
     # A job takes three numbers.
     sleepers.hold_zeros(3 * jobs, "planned")

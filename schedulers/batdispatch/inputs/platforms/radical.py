@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-#: Most hosts one platform may have; a radical of a few characters must not exhaust the memory.
-MAX_HOSTS = 1_000_000
+from batdispatch.core.hosts.names import MAX_HOSTS
 
 _GROUP = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 

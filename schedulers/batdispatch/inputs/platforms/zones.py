@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from lxml import etree
 
+from batdispatch.core.hosts.names import MAX_HOSTS
 from batdispatch.core.machine.machine import COORDINATES_PROPERTY
 from batdispatch.inputs.platforms import schema
 from batdispatch.inputs.platforms.document import Document, children, quote
 from batdispatch.inputs.platforms.fields import read_names, read_quantities, read_quantity, read_whole
-from batdispatch.inputs.platforms.radical import MAX_HOSTS
 from batdispatch.inputs.platforms.references import References
 from batdispatch.inputs.platforms.topology import (
     HOSTS_PER_ROUTER_PROPERTY,

@@ -7,13 +7,14 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.names import MAX_HOSTS
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.core.machine.site import PreemptMode
 from batdispatch.inputs.slurm.keys import ENTRIES, GENERAL
@@ -174,8 +175,13 @@ class _Reader:
 
     def conf(self, path: str, cut: Iterable[str]) -> SlurmConf:
         """Return everything that was said."""
-        nodes = tuple(map(node_line, self._entries["nodename"]))
-        names = tuple(name for node in nodes for name in node.names)
+        nodes: list[NodeLine] = []
+        names: list[str] = []
+        for entry in self._entries["nodename"]:
+            nodes.append(node_line(entry))
+            names += nodes[-1].names
+            if len(names) > MAX_HOSTS:
+                entry.head.refuse(f"at most {MAX_HOSTS:,} nodes in all")
         _refuse_doubles(nodes)
         sets: dict[str, tuple[str, ...]] = {}
         for entry in self._entries["nodeset"]:
@@ -185,7 +191,7 @@ class _Reader:
         return SlurmConf(
             path=path,
             general=self._general,
-            nodes=nodes,
+            nodes=tuple(nodes),
             partitions=partitions,
             node_sets=sets,
             others=tuple(entry for kind in others for entry in self._entries[kind]),
@@ -230,7 +236,7 @@ def node_line(entry: Entry) -> NodeLine:
 
 
 def _names(entry: Entry) -> tuple[str, ...]:
-    names = entry.head.hosts()
+    names = tuple(entry.head.hosts())
     if not names or "ALL" in (name.upper() for name in names):
         entry.head.refuse("names of nodes such as n[1-4]")
     return names
@@ -258,7 +264,7 @@ def read_gres_setting(setting: Setting) -> Mapping[str, int]:
     return total
 
 
-def _partition(entry: Entry, names: tuple[str, ...], sets: Mapping[str, tuple[str, ...]]) -> PartitionLine:
+def _partition(entry: Entry, names: Sequence[str], sets: Mapping[str, tuple[str, ...]]) -> PartitionLine:
     told = entry.settings
     priority = _get(told, "Priority", Setting.whole, 1)
     return PartitionLine(
@@ -279,7 +285,7 @@ def _partition(entry: Entry, names: tuple[str, ...], sets: Mapping[str, tuple[st
     )
 
 
-def _members(setting: Setting, names: tuple[str, ...], sets: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _members(setting: Setting, names: Sequence[str], sets: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Return the nodes that ``Nodes=`` names; ``ALL`` and node sets are written out."""
     known = frozenset(names)
     members: dict[str, None] = {}
@@ -295,7 +301,7 @@ def _members(setting: Setting, names: tuple[str, ...], sets: Mapping[str, tuple[
     return tuple(members)
 
 
-def _set_nodes(entry: Entry, nodes: tuple[NodeLine, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+def _set_nodes(entry: Entry, nodes: Sequence[NodeLine], names: Sequence[str]) -> tuple[str, ...]:
     """Return the nodes of a ``NodeSet``: those that it names and those with its feature."""
     wanted = _get(entry.settings, "Feature", Setting.words, _NO_WORDS)
     featured = [name for node in nodes if any(one in node.features for one in wanted) for name in node.names]
@@ -303,7 +309,7 @@ def _set_nodes(entry: Entry, nodes: tuple[NodeLine, ...], names: tuple[str, ...]
     return tuple(dict.fromkeys((*featured, *named)))
 
 
-def _refuse_doubles(nodes: tuple[NodeLine, ...]) -> None:
+def _refuse_doubles(nodes: Sequence[NodeLine]) -> None:
     first: dict[str, NodeLine] = {}
     for node in nodes:
         for name in node.names:

@@ -156,7 +156,7 @@ def _tasks(name: str) -> list[str]:
         if match is None:
             raise ValueError(f"{name[:60]!r} is no job's id")
         first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
-        if not step or (last - first) // step > _MOST:
+        if not step or len(found) + (last - first) // step >= _MOST:
             raise ValueError(f"{name[:60]!r} is no array of at most {_MOST:,} tasks")
         found += [f"{array}_{number}" for number in range(first, last + 1, step)]
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, NoReturn
 
 from batdispatch.core.errors import InputError
@@ -114,14 +114,14 @@ class Setting(NamedTuple):
         """Return the parts between commas that stand in no brackets."""
         return tuple(part for part in split_list(self.value) if part)
 
-    def hosts(self) -> tuple[str, ...]:
-        """Return the names that a list such as ``n[1-4,7],login1`` stands for, in its order.
+    def hosts(self) -> Iterator[str]:
+        """Yield the names that a list such as ``n[1-4,7],login1`` stands for, in its order.
 
         Raises:
             InputError: it is no such list.
         """
         try:
-            return tuple(name for part in self.words() for name in expand(part))
+            yield from expand(*self.words())
         except InputError as problem:
             raise self.error(f"{self.key}: {problem.message}") from None
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hosts.names import expand, fold
+from batdispatch.core.hosts.names import MAX_HOSTS, expand, fold
 from batdispatch.core.machine.machine import WEIGHT_PROPERTY
 from batdispatch.core.machine.site import Partition, PreemptMode, Qos, QueuesProperty, Window
 from batdispatch.inputs.files import read_all
@@ -143,7 +143,14 @@ def _add(found: SlurmFolder, record: Settings) -> None:
     if "cputot" not in record:
         cores = node_line(Entry(head=head, settings=record)).cpus
         record = {**record, "cputot": Setting("CPUs", str(cores), head.source, head.line)}
-    for name in head.hosts():
+    _describe(found, head, record)
+
+
+def _describe(found: SlurmFolder, names: Setting, record: Settings) -> None:
+    """Note what is said of some nodes."""
+    for name in names.hosts():
+        if len(found.nodes) >= MAX_HOSTS and name not in found.nodes:
+            names.refuse(f"at most {MAX_HOSTS:,} nodes in all")
         found.nodes.setdefault(name, []).append(record)
 
 
@@ -179,8 +186,7 @@ def _add_line(found: SlurmFolder, record: Settings) -> None:
     """Add a line of sinfo: nodes that are alike, in a partition, of which there may be more lines."""
     if "nodes" not in record or "partitionname" not in record:
         return
-    for name in record["nodes"].hosts():
-        found.nodes.setdefault(name, []).append(record)
+    _describe(found, record["nodes"], record)
     lines = found.partitions.setdefault(record["partitionname"].value, [])
     same = next((line for line in lines if "nodes" in line and line["nodes"].source == record["nodes"].source), None)
     if same is None:
@@ -197,7 +203,7 @@ def _add_devices(found: SlurmFolder, path: Path) -> None:
         keys = {setting.key.lower(): setting for setting in line}
         if "name" in keys:
             count = keys.get("count")
-            devices = len(keys["file"].hosts()) if "file" in keys else 1
+            devices = sum(1 for _ in keys["file"].hosts()) if "file" in keys else 1
             amount = devices if count is None else count.whole(1)
             names = keys["nodename"].hosts() if "nodename" in keys else tuple(found.nodes)
             for name in names:
@@ -360,11 +366,14 @@ def _qos(told: Settings) -> Qos:
 
 
 def _members(setting: Setting, found: SlurmFolder) -> tuple[str, ...]:
-    names = tuple(found.nodes) if setting.value.upper() == "ALL" else setting.hosts()
-    for name in names:
+    if setting.value.upper() == "ALL":
+        return tuple(found.nodes)
+    names: dict[str, None] = {}
+    for name in setting.hosts():
         if name not in found.nodes:
             raise setting.error(f"{setting.key} names {name[:60]!r}, which nothing in {found.path} describes")
-    return names
+        names[name] = None
+    return tuple(names)
 
 
 def _windows(
@@ -432,7 +441,7 @@ def _inferences(
         having = f" and features {features}" if features else ""
         lines.append(Inference(f"{','.join(fold(names))}: {offer or 'whole nodes'}{having}", source, "sure"))
     for one in partitions:
-        count = sum(len(list(expand(text))) for text in one.hosts or ())
+        count = sum(1 for _ in expand(*(one.hosts or ())))
         source = _source(found.partitions[one.name])
         lines.append(Inference(f"partition {one.name} has {count:,} nodes", source, "sure"))
     for record in found.qos:

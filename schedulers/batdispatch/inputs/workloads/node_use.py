@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hosts.names import expand
+from batdispatch.core.hosts.names import MAX_HOSTS, expand
 from batdispatch.inputs.workloads.slurm_texts import split_list
 
-#: Most uses of a node by a job that are looked at, and most nodes: what is more is a mistake, or needs too much memory.
-MOST_USES, MOST_NODES = 30_000_000, 1_000_000
+#: Most uses of a node by a job that are looked at: more need too much memory.
+MOST_USES = 30_000_000
 #: Jobs of a partition from which what all of them do is its rule.
 _MANY = 20
 
@@ -75,9 +74,13 @@ def use_of(stays: Sequence[Stay]) -> NodeUse:
     found = NodeUse()
     index: dict[str, int] = {}
     lists: dict[str, NDArray[np.int64]] = {}
+    listed = 0
     for stay in stays:
         if stay.nodes not in lists:
             lists[stay.nodes] = _numbered(stay.nodes, index, found)
+            listed += len(lists[stay.nodes])
+        if listed > MOST_USES:
+            return NodeUse()
     found.names = list(index)
     known = [stay for stay in stays if len(lists[stay.nodes]) and not math.isnan(stay.start)]
     sizes = np.array([len(lists[stay.nodes]) for stay in known], dtype=np.int64)
@@ -125,10 +128,10 @@ def _count_partitions(found: NodeUse, known: Sequence[Stay], node: NDArray[np.in
 def _numbered(text: str, index: dict[str, int], found: NodeUse) -> NDArray[np.int64]:
     """Return the numbers of the nodes of a list, and give new ones a number; none if the list cannot be read."""
     try:
-        names = list(islice(host_names(text), MOST_NODES + 1))
+        names = list(host_names(text))
     except InputError:
         names = []
-    if not names or len(index) + len(names) > MOST_NODES:
+    if not names or len(index) + len(names) > MAX_HOSTS:
         found.unread.append(text)
         return np.zeros(0, dtype=np.int64)
     return np.array([index.setdefault(name, len(index)) for name in names], dtype=np.int64)
@@ -140,5 +143,4 @@ def host_names(text: str) -> Iterator[str]:
     Raises:
         InputError: brackets hold something else than numbers and ranges.
     """
-    for part in split_list(text):
-        yield from expand(part)
+    yield from expand(*split_list(text))

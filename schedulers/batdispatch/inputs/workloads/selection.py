@@ -9,12 +9,11 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
-from batdispatch.core.numerals import number_of
+from batdispatch.core.numerals import TIME_UNITS, time_of
 from batdispatch.inputs.workloads.dates import LogDates
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.moments import Clock, time_zone
 
-_SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 _FIELDS = {"first": "first", "from": "start", "to": "end", "users": "users"}
 _OPTION = "option --select"
 _DATE = re.compile(r"\d{4}-")
@@ -26,10 +25,10 @@ def parse_time(text: str, option: str) -> float:
     Raises:
         InputError: it is neither.
     """
-    scale = _SECONDS.get(text[-1:])
-    value = number_of(text[:-1]) * scale if scale else number_of(text)
+    number, unit = time_of(text)
+    value = number * TIME_UNITS[unit or "s"]
     if not math.isfinite(value):
-        raise InputError(f"{text!r} is no time, expected seconds or a number with s, m, h, d or w", source=option)
+        raise InputError(f"{text!r} is no time, expected seconds or a number with s, m, min, h, d or w", source=option)
     return value
 
 

@@ -14,6 +14,7 @@ import msgspec
 from batdispatch.batsim.v5 import workload as batsim5
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profile_versions import BATSIM5_TYPES
+from batdispatch.core.jobs.profiles import reached
 from batdispatch.core.numerals import number
 from batdispatch.inputs.files import replace_file
 from batdispatch.inputs.workloads.log_workload import LogWorkload
@@ -59,6 +60,17 @@ def _batsim5_form(name: str, workload: Workload | LogWorkload, sizes: batsim5.Si
     return batsim5.write_profile(name, profile, sizes, source=str(workload.path))
 
 
+def profiles_for(workload: Workload | LogWorkload, batsim: Literal[4, 5]) -> list[str]:
+    """Return the names of the profiles that a workload's file has for one Batsim.
+
+    Batsim 5.0.0-rc2 forgets a profile that no job uses, and dies (SIGSEGV) when it tells the scheduler of it.
+    """
+    if batsim == 4:
+        return [*workload.profiles]
+    used = reached({profile for profile, _ in workload.uses()}, workload.profiles)
+    return [name for name in workload.profiles if name in used]
+
+
 def _found_from(after: Path, before: Path, profile: dict[str, Any]) -> dict[str, Any]:
     """Return a profile whose trace, which stands relative to one folder, is found from another one."""
     field = _TRACES.get(profile["type"])
@@ -75,7 +87,8 @@ def write_workload(workload: Workload | LogWorkload, path: str | Path, *, batsim
     Args:
         workload: the workload.
         path: the file.
-        batsim: whose format; in Batsim 5's, the user's own fields stand in ``extra_data``.
+        batsim: whose format; in Batsim 5's, the user's own fields stand in ``extra_data``, and profiles that no job
+            uses are left out (see `profiles_for`).
 
     Returns:
         The SHA-256 of the file, in hexadecimal.
@@ -95,7 +108,7 @@ def write_workload(workload: Workload | LogWorkload, path: str | Path, *, batsim
     # What that Batsim does not have is refused before anything is written.
     profiles = b",\n".join(
         encode(name) + b": " + encode(_found_from(after, before, form(name, workload, sizes)))
-        for name in workload.profiles
+        for name in profiles_for(workload, batsim)
     )
     digest = hashlib.sha256()
     with replace_file(path, digest) as stream:

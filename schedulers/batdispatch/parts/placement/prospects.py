@@ -96,5 +96,5 @@ class Prospects:
             if job.id in ledger.queue:
                 self.turns += 1
                 self._wait(job, rank, max(moment, now))
-        if moments and moments[0][0] < self._called:
+        if moments and ledger.call_from(moments[0][0]) < self._called:
             self._called = ledger.wake_at(moments[0][0])

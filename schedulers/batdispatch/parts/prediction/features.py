@@ -90,4 +90,6 @@ _PAIRS = np.triu_indices(FEATURES)
 
 def polynomial_features(found: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return 1, the features and all their products, float64 [1 + 20 + 210]: the basis of polynomials of degree 2."""
-    return np.concatenate(([1.0], found, np.outer(found, found)[_PAIRS]))
+    # A product of walltimes that nobody means may be infinite.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.concatenate(([1.0], found, np.outer(found, found)[_PAIRS]))

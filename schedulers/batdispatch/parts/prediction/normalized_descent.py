@@ -48,22 +48,31 @@ class NormalizedGradient:
         return float(self.weights @ example)
 
     def learn(self, example: NDArray[np.float64], slope: Callable[[float], float]) -> None:
-        """Take a step against the gradient.
+        """Take a step against the gradient, but none where the step is too large for a float: the model stays finite.
 
         Args:
-            example: float64 [feature], finite.
+            example: float64 [feature].
             slope: returns the derivative of the loss at a prediction.
         """
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._step(example, slope)
+
+    def _step(self, example: NDArray[np.float64], slope: Callable[[float], float]) -> None:
         size = np.abs(example)
+        if not np.isfinite(size @ size):
+            return
         grown = size > self.scales
         self.weights[grown] *= self.scales[grown] / size[grown]
         self.scales[grown] = size[grown]
         seen = np.flatnonzero(self.scales)
         scaled = example[seen] / self.scales[seen]
+        gradient = slope(self.predict(example)) * example[seen] + self._penalty * self.weights[seen]
+        squares = self._squares[seen] + gradient * gradient
+        if not np.isfinite(squares).all():
+            return
+        self._squares[seen] = squares
         self._examples += 1
         self._norms += float(scaled @ scaled)
-        gradient = slope(self.predict(example)) * example[seen] + self._penalty * self.weights[seen]
-        self._squares[seen] += gradient * gradient
         # Where all gradients were 0 so far, so is this one.
         divisor = self.scales[seen] * np.sqrt(self._squares[seen])
         step = np.divide(gradient, divisor, out=np.zeros_like(gradient), where=divisor > 0)

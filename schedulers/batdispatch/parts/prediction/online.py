@@ -76,7 +76,8 @@ class OnlineRegression(Prediction):
         if not job.user:
             return None
         found = self._submitted[job.id] = features(job, self._histories.get(job.user), self._ledger)
-        return abs(self._model.predict(polynomial_features(found))) if self._histories else None
+        expected = abs(self._model.predict(polynomial_features(found))) if self._histories else math.inf
+        return expected if expected < math.inf else None
 
     def learn(self, job: Job, runtime: float, predicted: float, ended: float) -> None:
         found = self._submitted.pop(job.id, None)

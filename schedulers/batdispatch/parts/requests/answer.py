@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.options import parse_named, parse_options
+from batdispatch.core.line.options import parse_options, read_named
+from batdispatch.core.numerals import TIME_UNITS
 from batdispatch.parts.request_options import RequestQuestion
 from batdispatch.parts.requests.base import make_sequence
 from batdispatch.parts.requests.cost import (
@@ -19,9 +20,6 @@ from batdispatch.parts.requests.laws import Empirical
 from batdispatch.parts.requests.price_options import PricedOptions
 from batdispatch.parts.requests.vocabulary import parse_law
 
-#: Unit -> seconds.
-UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
-
 
 def answer(question: RequestQuestion) -> dict[str, Any]:
     """Return the answer as JSON holds it.
@@ -30,10 +28,12 @@ def answer(question: RequestQuestion) -> dict[str, Any]:
         InputError: an option is wrong.
     """
     price, zeta, unit = question.price, question.zeta, question.to or question.unit
-    sequence = question.sequence or ("toptimal" if price else "atoptimal")
+    given = question.sequence
+    sequence = _named(given) if given is not None else "toptimal" if price else "atoptimal"
     priced = isinstance(make_sequence(sequence).options, PricedOptions)
     least = {} if question.least is None else {"least": question.least}
     chosen = make_sequence(_with(sequence, {**(price if priced else {}), **least}))
+    chosen.unit = TIME_UNITS[question.unit]
     # A sequence that has no price is judged by it.
     judged = chosen.options.price if priced else parse_options(PricedOptions, price, "command requests").price
     law = parse_law(question.law, source="option --law")
@@ -43,7 +43,7 @@ def answer(question: RequestQuestion) -> dict[str, Any]:
     if zeta > 0 and judged != RESERVED_PRICE:
         raise InputError("a price is of a job that is alone, leave --zeta out or the price", source="option --zeta")
     limits = chosen.reaching(chosen.ask(law, zeta, history), law.upper)
-    scale = UNITS[question.unit] / UNITS[unit]
+    scale = TIME_UNITS[question.unit] / TIME_UNITS[unit]
     cost = expected_makespan(law, limits, zeta) if judged == RESERVED_PRICE else expected_cost(law, limits, judged)
     return {
         "sequence": sequence,
@@ -68,14 +68,20 @@ def _history(text: str | None) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
+def _named(text: str) -> str:
+    """Return the text of a sequence; times alone are those of a list: ``5h,40h`` -> ``list[5h,40h]``."""
+    times = not ({"[", ":"} & set(text)) and ("," in text or not text[:1].isalpha())
+    return f"list[{text}]" if times else text
+
+
 def _with(sequence: str, options: dict[str, float]) -> str:
     """Return the text of a sequence with further options.
 
     Raises:
         InputError: the text has one of them already.
     """
-    name, given = parse_named(sequence)
+    name, given, values = read_named(sequence)
     for key in given.keys() & options.keys():
         raise InputError(f"stands in --sequence {sequence} as well", source=f"option --{key}")
-    pairs = [f"{key}={value}" for key, value in {**given, **options}.items()]
+    pairs = [*values, *(f"{key}={value}" for key, value in {**given, **options}.items())]
     return f"{name}[{','.join(pairs)}]" if pairs else name

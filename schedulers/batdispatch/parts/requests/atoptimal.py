@@ -95,7 +95,7 @@ def atoptimal_on_grid(law: Law, zeta: float, n: int = 46, least: float = 0.0) ->
         which = np.full(len(lost), i, dtype=np.int64)
         for j in range(shortest if i == first else i, n + 1):
             # Cells up to `edge` end within the reservation, backlog and all.
-            edge = np.clip(np.floor(keep * j - zeta * lost + 1e-9).astype(np.int64), i - 1, j)
+            edge = np.clip(np.floor(keep * j - zeta * lost).astype(np.int64), i - 1, j)
             rest = f[j] - f[edge]
             cost = keep * grid[j] * (f[edge] - f[i - 1] + f[n] - f[j]) + (m[j] - m[edge]) + waiting * rest
             cost += later[j + 1][lost + j]

@@ -65,6 +65,8 @@ class RequestSequence(Part, ABC):
     """Says how long a limit to ask for, attempt after attempt."""
 
     options_type: ClassVar[type[Options]] = SequenceOptions
+    #: Seconds of the laws' unit of time; a job's law is in seconds.
+    unit: float = 1.0
     #: Whether the backfilling rate matters, and whether the run times of previous jobs do.
     uses_rate: bool = False
     uses_history: bool = False
@@ -126,7 +128,8 @@ class RequestSequence(Part, ABC):
 
 
 def make_sequence(text: str) -> RequestSequence:
-    """Build a request sequence from its name, with options in brackets if any: ``hpc``, ``toptimal[grid=200]``.
+    """Build a request sequence from its name, with options in brackets if any: ``hpc``, ``toptimal[grid=200]``,
+    ``list[5h,40h]``.
 
     Raises:
         InputError: there is none of that name, or an option is wrong.

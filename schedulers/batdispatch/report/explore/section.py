@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import resources
+from typing import Any
 
 import msgspec
 from markupsafe import Markup
@@ -14,7 +16,9 @@ from batdispatch.report.explore.demands import demands_of
 from batdispatch.report.explore.families import families
 from batdispatch.report.html import environment
 from batdispatch.report.sections import PageFacts, PageSection
+from batdispatch.results.metrics.rows import page_unit
 from batdispatch.results.numbers import number
+from batdispatch.results.runs import Run
 
 
 def explorer(facts: PageFacts) -> PageSection | None:
@@ -40,7 +44,8 @@ def explorer(facts: PageFacts) -> PageSection | None:
     )
     states = [state.value for state in FINAL_STATES]
     # In a script's text nothing but its end tag ends it.
-    told = msgspec.json.encode({**data, "states": states, "reasons": facts.reasons}).decode().replace("<", "\\u003c")
+    header = {**data, **_as_on_page(runs, data["runs"]), "states": states, "reasons": facts.reasons}
+    told = msgspec.json.encode(header).decode().replace("<", "\\u003c")
     # A page of plain hosts has neither the scripts nor the style of maps and resources.
     main, styles = ("families/main.js", ["explore.css", "families/families.css"])
     if "families" not in data:
@@ -57,6 +62,15 @@ def explorer(facts: PageFacts) -> PageSection | None:
             f"<script>(() => {{\n{ours}}})();</script>\n"
         ),
     )
+
+
+def _as_on_page(runs: Sequence[Run], shown: Sequence[str]) -> dict[str, Any]:
+    """Return the units of waits, (seconds, name) or None, and the runs' energy, kWh, as the page's tables have them."""
+    units = {
+        short: page_unit(f"{name}_waiting_time", [run.metrics.get(f"{name}_waiting_time") for run in runs])
+        for short, name in (("mean", "mean"), ("longest", "max"))
+    }
+    return {"wait_units": units, "energies": [run.metrics.get("energy") for run in runs if run.label in shown]}
 
 
 def _library() -> str:

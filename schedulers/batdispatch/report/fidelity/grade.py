@@ -42,7 +42,7 @@ class Grade(NamedTuple):
         grade: A to D.
         measures: measure -> (value, its own grade).
         apart: how far the waits are apart.
-        means: mean wait in the log and in the simulation, s.
+        means: mean wait in the log and in the simulation, s, of the jobs that are compared.
     """
 
     grade: str
@@ -50,9 +50,13 @@ class Grade(NamedTuple):
     apart: Apart
     means: tuple[float, float]
 
-    def lines(self) -> list[str]:
-        """Say how far the simulation is from what really happened, and what to trust, a sentence each."""
-        real, simulated = map(duration, self.means)
+    def lines(self, shared: tuple[float, str] | None = None) -> list[str]:
+        """Say how far the simulation is from what really happened, and what to trust, a sentence each.
+
+        Args:
+            shared: the unit that mean waits have on the page, as of `duration`.
+        """
+        real, simulated = (duration(mean, shared) for mean in self.means)
         said = [f"Jobs really waited {real} in the mean, and wait {simulated} in the simulation."]
         if not math.isnan(self.apart.pairs):
             right = f"{100 * self.apart.pairs:.0f}"

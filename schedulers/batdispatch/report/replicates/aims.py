@@ -13,6 +13,7 @@ from batdispatch.results.statistics.estimate import Estimate
 from batdispatch.results.statistics.significance import ALPHA
 
 #: Added to both waits of a ratio, s: the bounded slowdown's threshold. A replicate in which nobody waits counts as 1.
+#: Over the windows of a log nothing is added, unless one of the two figures of the log is 0.
 ADDED_SECONDS = 10.0
 
 
@@ -52,6 +53,11 @@ class Aim:
         if self.way == "ratio":
             return np.asarray(np.log(ours + self.added) - np.log(theirs + self.added))
         return np.asarray(ours - theirs)
+
+    def ratio(self, ours: float, theirs: float) -> float:
+        """Return the ratio of two figures of a log, to which nothing is added unless one of them is 0."""
+        added = 0.0 if min(ours, theirs) > 0 else self.added
+        return (ours + added) / (theirs + added)
 
     def over_all(self, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
         """Return terms whose mean is the logarithm of the ratio of means, and the logarithm of each pair's ratio.

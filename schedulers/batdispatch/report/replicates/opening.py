@@ -10,6 +10,7 @@ import numpy as np
 from batdispatch.core.line.hindsight import name_list
 from batdispatch.report.opening import FIGURES, Figure, Opening, opening_of
 from batdispatch.report.replicates.answers import Answer, Section, amount, count_of, goal, interval, worse
+from batdispatch.report.replicates.table import Floats
 
 #: Most rivals that are named, most prices, and most workloads that the picture shows.
 _MOST_NAMED, _MOST_WORKLOADS = 3, 4
@@ -35,9 +36,18 @@ def _waits(section: Section) -> Answer | None:
 def _figure(found: Answer, heading: str = "") -> Figure:
     """Return each dispatcher's figure over the replicates, as the sentences compare it; NaN if it has none."""
     known = [row[~np.isnan(row)] for row in found.table.values.T]
-    of_log = np.max if found.aim.extreme and found.table.kind == "window" else np.mean
     among = np.concatenate(known).tolist()
-    return Figure(found.aim.metric, [float(of_log(row)) if len(row) else np.nan for row in known], heading, among)
+    return Figure(found.aim.metric, [over_all(found, row) if len(row) else np.nan for row in known], heading, among)
+
+
+def is_of_all(found: Answer) -> bool:
+    """Return whether windows of one log have one value together: what is the most of all jobs."""
+    return found.aim.extreme and found.table.kind == "window"
+
+
+def over_all(found: Answer, values: Floats) -> float:
+    """Return a dispatcher's figure over the replicates: the mean of its values, or the most if `is_of_all`."""
+    return float(values.max() if is_of_all(found) else values.mean())
 
 
 def _of_one(section: Section, found: Answer) -> str:

@@ -13,7 +13,7 @@ from batdispatch.report.replicates import caps, pictures
 from batdispatch.report.replicates.aims import BURNT, Aim
 from batdispatch.report.replicates.answers import Answer, Section, not_beside, sentences, worse
 from batdispatch.report.replicates.facts import Facts
-from batdispatch.report.replicates.opening import opening
+from batdispatch.report.replicates.opening import is_of_all, opening, over_all
 from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.results.metrics.compute import STARVATION, describe
@@ -154,6 +154,7 @@ def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str,
         "ranked": ranked,
         "units": [(answer.aim.words, _shown(answer)[1]) for answer in one.answers],
         "values": _value_rows(one),
+        "longest": any(is_of_all(answer) for answer in one.answers),
     }
 
 
@@ -213,13 +214,13 @@ def _effect_rows(one: Section) -> list[Row]:
 
 
 def _shown(found: Answer) -> tuple[list[str], str]:
-    """Return mean, least and most of each dispatcher as texts, and their unit."""
+    """Return what `over_all` says, the least and the most of each dispatcher as texts, and their unit."""
     known = describe(found.aim.metric)
     values: list[float | None] = []
     for name in found.table.dispatchers:
         own = found.table.of(name)
         own = own[np.isfinite(own)]
-        values += [float(own.mean()), float(own.min()), float(own.max())] if len(own) else [None] * 3
+        values += [over_all(found, own), float(own.min()), float(own.max())] if len(own) else [None] * 3
     if known is not None and known.unit == "s":
         return durations(values)
     scale, unit = (0.01, "%") if found.aim.metric.startswith("utilisation") else (1.0, known.unit if known else "")
@@ -227,7 +228,7 @@ def _shown(found: Answer) -> tuple[list[str], str]:
 
 
 def _value_rows(one: Section) -> list[Row]:
-    """Return a line for each dispatcher with its mean for each aim, and the least and most."""
+    """Return a line for each dispatcher with its figure for each aim, and the least and most."""
     shown = [_shown(answer)[0] for answer in one.answers]
     names = one.answers[0].table.dispatchers if one.answers else ()
     return [
@@ -251,7 +252,8 @@ def _definitions(sections: Sequence[Section]) -> list[tuple[str, str, str]]:
     for answer in sections[0].answers if sections else ():
         known = describe(answer.aim.metric)
         if known is not None:
-            added = f" {answer.aim.added:g} s are added to both values of a ratio." if answer.aim.added else ""
+            where = " of which one is 0" if answer.table.kind == "window" else ""
+            added = f" {answer.aim.added:g} s are added to both values of a ratio{where}." if answer.aim.added else ""
             found.append((known.label, known.summary + added, known.formula))
     return found
 

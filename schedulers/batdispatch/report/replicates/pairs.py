@@ -62,15 +62,16 @@ class Pair:
 
 
 def of_both(table: RunMetric, ours: str, theirs: str) -> tuple[Floats, Floats]:
-    """Return the values of two dispatchers on the replicates that both have."""
+    """Return the values of two dispatchers on the replicates that both have; equal ones where only rounding differs."""
     mine, other = table.of(ours), table.of(theirs)
     both = np.isfinite(mine) & np.isfinite(other)
-    return mine[both], other[both]
+    mine, other = mine[both], other[both]
+    return np.where(round_significant(mine) == round_significant(other), other, mine), other
 
 
 def ratio_of_longest(aim: Aim, mine: Floats, other: Floats) -> float:
     """Return the ratio of two dispatchers' most of all jobs over all replicates."""
-    return math.exp(float(aim.apart(mine.max(keepdims=True), other.max(keepdims=True))[0]))
+    return aim.ratio(float(mine.max()), float(other.max()))
 
 
 def pair(table: RunMetric, aim: Aim, ours: str, theirs: str) -> Pair:
@@ -78,17 +79,12 @@ def pair(table: RunMetric, aim: Aim, ours: str, theirs: str) -> Pair:
     mine, other = of_both(table, ours, theirs)
     if not len(mine):
         return Pair(ours, theirs, None, 0, 0, 0)
-    lost = _lost(aim, mine, other)
+    lost = np.sign(aim.losing(mine) - aim.losing(other))
     effect = _effect(table, aim, ours, theirs)
     if len(mine) < len(table.blocks):
         effect = effect._replace(low=None, high=None, method="gaps", p=None)
     effect = effect.transform(math.exp) if aim.way == "ratio" else effect
     return Pair(ours, theirs, effect, int((lost < 0).sum()), int((lost == 0).sum()), int((lost > 0).sum()))
-
-
-def _lost(aim: Aim, mine: Floats, other: Floats) -> Floats:
-    """Return for each replicate -1 where the first is better, 0 where both are equal but for rounding, else 1."""
-    return np.sign(aim.losing(round_significant(mine)) - aim.losing(round_significant(other)))
 
 
 def _effect(table: RunMetric, aim: Aim, ours: str, theirs: str) -> Estimate:
@@ -106,9 +102,8 @@ def _effect(table: RunMetric, aim: Aim, ours: str, theirs: str) -> Estimate:
 
 
 def _of_replicates(table: RunMetric, aim: Aim, ours: str, theirs: str) -> Estimate:
-    mine, other = of_both(table, ours, theirs)
-    apart = np.where(_lost(aim, mine, other) == 0, 0.0, aim.apart(mine, other))
-    return mean_effect(apart, in_time=bool(table.kind), size=_size(table, len(apart)))
+    apart = aim.apart(*of_both(table, ours, theirs))
+    return mean_effect(apart, in_time=bool(table.kind), size=table.size)
 
 
 def _of_windows(table: RunMetric, aim: Aim, ours: str, theirs: str) -> Estimate:
@@ -123,13 +118,7 @@ def _of_windows(table: RunMetric, aim: Aim, ours: str, theirs: str) -> Estimate:
     if aim.extreme:
         return Estimate(math.log(ratio_of_longest(aim, mine, other)), None, None, len(mine), "longest")
     terms, each = aim.over_all(mine, other)
-    each = np.where(_lost(aim, mine, other) == 0, 0.0, each)
-    return mean_effect(terms, in_time=True, per_replicate=each, size=_size(table, len(terms)))
-
-
-def _size(table: RunMetric, common: int) -> int:
-    """Return how many of the common replicates share no job with each other."""
-    return min(table.size, common)
+    return mean_effect(terms, in_time=True, per_replicate=each, size=table.size)
 
 
 def against(table: RunMetric, aim: Aim, theirs: str) -> list[Pair]:

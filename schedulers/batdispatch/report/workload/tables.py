@@ -7,6 +7,7 @@ from typing import Any
 from batdispatch.report.workload.traits import QUANTILES, Traits
 from batdispatch.results.numbers import duration, number
 
+HOUR = 3600.0
 #: Most users listed.
 MOST_LISTED = 10
 #: Headings of the quantiles and the mean.
@@ -28,6 +29,14 @@ def facts(traits: Traits) -> list[tuple[str, str]]:
     if len(traits.accuracy):
         over = float((traits.accuracy > 1).mean())
         found.append(("jobs with a walltime", f"{traits.limited.mean():.1%}; {over:.1%} of these ran longer than it"))
+    estimates = traits.estimates()
+    if estimates is not None:
+        shares = f"{estimates.over:.1%} of these are over-estimated, {estimates.under:.1%} under-estimated"
+        found.append(("walltimes", shares))
+        found.append(("over-estimated space", f"{number(estimates.mean_space / HOUR)} {traits.unit}-hours on average"))
+        if estimates.hours_a_day is not None:
+            hours = f"{number(estimates.hours_a_day)} hours a day of the whole machine, if nothing fills it"
+            found.append(("unused backfilling space", hours))
     waiting = sum(bool(job.request.dependencies) for job in workload.jobs)
     if waiting:
         found.append(("jobs with dependencies", f"{waiting:,}"))
@@ -59,7 +68,7 @@ def user_rows(traits: Traits) -> list[tuple[str, list[str]]]:
 
 
 def as_dict(traits: Traits) -> dict[str, Any]:
-    """Return everything as JSON-ready values; times in seconds, shares from 0 to 1."""
+    """Return everything as JSON-ready values; times in seconds unless named otherwise, shares from 0 to 1."""
     sizes, weekdays = traits.sizes(), traits.by_weekday()
     return {
         "jobs": len(traits.workload.jobs),
@@ -76,6 +85,7 @@ def as_dict(traits: Traits) -> dict[str, Any]:
             {"most": int(most), "jobs": float(jobs), "work": float(work)}
             for most, jobs, work in zip(sizes.largest, sizes.jobs, sizes.work, strict=True)
         ],
+        "estimates": None if (estimates := traits.estimates()) is None else estimates._asdict(),
         "accuracy": traits.accuracy_shares().tolist() if len(traits.accuracy) else None,
         "clock": traits.clock or None,
         "by_hour": traits.by_hour().tolist(),

@@ -36,6 +36,18 @@ class User(NamedTuple):
     work: float
 
 
+class Estimates(NamedTuple):
+    """How far the walltimes of jobs are from their run times, among the jobs that have both."""
+
+    #: Share of these jobs whose walltime is longer than the run time, and shorter.
+    over: float
+    under: float
+    #: Unit-seconds that over-estimates reserve and do not use, on average over the over-estimated jobs.
+    mean_space: float
+    #: Hours of the whole machine that they leave to backfilling on each day; None: size or time is unknown.
+    hours_a_day: float | None
+
+
 class Sizes(NamedTuple):
     """Jobs by size, in classes that end at powers of two."""
 
@@ -153,6 +165,27 @@ class Traits:
         place[(self.accuracy <= 1.0) & (place == ACCURACY_PARTS)] = ACCURACY_PARTS - 1
         shares: Floats = np.bincount(place, minlength=ACCURACY_PARTS + 1) / max(len(place), 1)
         return shares
+
+    def estimates(self) -> Estimates | None:
+        """Return how walltimes compare with run times, or None if no job has both.
+
+        As in the table of Intrepid of Gainaru et al. (ICPP 2019), whose slides state no formulas. An over-estimated job
+        leaves its size times what its walltime exceeds its run time by. The hours a day are the sum of this over all
+        jobs, divided by the machine's size and by the days from the first submission to the last: what remains unused
+        if nothing is backfilled into it.
+        """
+        if not self.limited.any():
+            return None
+        spare = (self.walltime - self.runtime)[self.limited]
+        over = spare > 0
+        space = (self.size[self.limited] * spare)[over]
+        known = self.capacity and self.span > 0
+        return Estimates(
+            over=float(over.mean()),
+            under=float((spare < 0).mean()),
+            mean_space=float(space.mean()) if len(space) else 0.0,
+            hours_a_day=float(space.sum() / self.capacity / self.span * (DAY / 3600.0)) if known else None,
+        )
 
     def quantiles(self) -> dict[str, tuple[str, list[float], float]]:
         """Return name -> unit, `QUANTILES` and mean of each distribution that is known."""

@@ -541,9 +541,9 @@ def nb_users(sample: Sample) -> Value:
     return None if means is None else len(means)
 
 
-@metric("fairness over users", better="higher", group="Fairness")
+@metric("fairness over users", better="", group="Fairness")
 def user_fairness(sample: Sample) -> Value:
-    """How evenly users are served: 1 when all are served alike, 1/m when one of m users has all the slowdown.
+    """How alike users are served, however well: 1 when all fare alike, 1/m when one of m users has all the slowdown.
 
     Jain's index (sum_i x_i)^2 / (m sum_i x_i^2), with x_i the mean bounded slowdown of the jobs of user i of m.
     """
@@ -551,7 +551,7 @@ def user_fairness(sample: Sample) -> Value:
     return None if means is None else float(means.sum() ** 2 / (len(means) * (means**2).sum()))
 
 
-@metric("worst user / median user", group="Fairness")
+@metric("worst user / median user", better="", group="Fairness")
 def user_spread(sample: Sample) -> Value:
     """How much worse the worst-served user fares than the median user.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from batdispatch.results.metrics.compute import Description, Value
+from batdispatch.results.metrics.compute import Description, Value, describe
 from batdispatch.results.numbers import durations, number, seconds_in
 
 
@@ -33,6 +33,13 @@ class Row:
     unit: str
     scale: float | None
     cells: Sequence[Cell]
+
+
+def page_unit(name: str, values: Sequence[Value]) -> tuple[float, str] | None:
+    """Return the unit, (seconds, name), of a metric that is a time; None: it is none, or each value has its own."""
+    metric = describe(name)
+    row = None if metric is None or metric.unit != "s" else metric_row(metric, values)
+    return None if row is None or row.scale is None else (row.scale, row.unit)
 
 
 def metric_row(metric: Description, values: Sequence[Value], among: Sequence[float] = ()) -> Row:

@@ -94,7 +94,7 @@ def _errors(values: Floats, size: int) -> Iterator[_Error]:
     """Yield the error of the mean under each correlation of windows."""
     n = len(values)
     place = np.arange(n, dtype=np.float64)
-    line = np.column_stack([np.ones(n), (place - place.mean()) / place.std()])
+    line = np.column_stack([np.ones(n), place / place.std()])
     dependent = min(n / PRIOR_WINDOWS, MOST_PRIOR)
     priors = (1 - dependent, *[dependent / (len(CORRELATIONS) - 1)] * (len(CORRELATIONS) - 1))
     found = []

@@ -60,17 +60,3 @@ def mean_by_student(values: Values, quantile: Quantile = student_quantile, size:
         return Estimate(mean, None, None, 1, "none")
     half = half_width(values, quantile, size)
     return Estimate(mean, mean - half, mean + half, len(values), "t")
-
-
-def differs_from_zero(values: Values, size: float) -> float:
-    """Return the two-sided p-value of Student's test that the mean of some values is 0.
-
-    Args:
-        values: at least two.
-        size: how many independent values they are worth, above 1, see `dependence`.
-    """
-    from scipy.special import stdtr
-
-    spread = float(np.std(values, ddof=1)) / math.sqrt(size)
-    mean = abs(float(np.mean(values)))
-    return float(2 * stdtr(size - 1, -mean / spread)) if spread else float(mean == 0)

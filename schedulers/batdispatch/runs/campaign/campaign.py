@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,15 +13,13 @@ from batdispatch.core import extras
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim, check_free
 from batdispatch.runs.campaign.estimate import estimate
-from batdispatch.runs.campaign.inputs import label_of
 from batdispatch.runs.campaign.leftovers import note_needs
+from batdispatch.runs.campaign.names import LINKS, named_cells
 from batdispatch.runs.campaign.plan import Plan
 from batdispatch.runs.campaign.snakemake import Orders, run, take_away
 from batdispatch.runs.campaign.table import write_tables
 from batdispatch.runs.campaign.task import Outcome
 
-#: The folder of links to cells, for people: runs/PART/PLATFORM/WORKLOAD/DISPATCHER.
-LINKS = "runs"
 #: Says in a folder of evalys' figures which runs they show, so that they are drawn again only if these change.
 RUNS_FILE = "runs.json"
 
@@ -70,26 +67,14 @@ def link(plan: Plan, failures: dict[str, str]) -> dict[str, dict[str, str]]:
     made: dict[str, dict[str, str]] = {}
     root = plan.places.own / LINKS
     shutil.rmtree(root, ignore_errors=True)
-    #: (part, setting) -> its values.
-    values: dict[tuple[str, str], set[str]] = {}
-    for one in plan.planned:
-        for key, text in one.cell.stated.items():
-            values.setdefault((one.cell.part, key), set()).add(text)
-    for one in plan.planned:
-        if one.task.key in failures:
+    for one in named_cells(plan):
+        if one.cell in failures:
             continue
-        cell = one.cell
-        varied = {key: text for key, text in cell.stated.items() if len(values[cell.part, key]) > 1}
-        row = label_of(cell.dispatcher.label, {**varied, **({"seed": str(cell.spec.seed)} if cell.spec.seed else {})})
-        folder = root.joinpath(*map(_plain, (cell.part, cell.platform.label, cell.workload.label)))
-        folder.mkdir(parents=True, exist_ok=True)
-        path, target = folder / _plain(row), os.path.relpath(plan.places.cell(one.task.key), folder)
-        if path.is_symlink() and str(path.readlink()) != target:
-            # Another row has the same name, once marks that no folder should have are left out.
-            path = folder / f"{path.name}-{one.task.key[:6]}"
+        path = root / one.link
+        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_symlink():
-            path.symlink_to(target, target_is_directory=True)
-        made.setdefault(folder.relative_to(root).as_posix(), {})[path.name] = one.task.key
+            path.symlink_to(os.path.relpath(plan.places.cell(one.cell), path.parent), target_is_directory=True)
+        made.setdefault(path.parent.relative_to(root).as_posix(), {})[path.name] = one.cell
     return made
 
 
@@ -110,8 +95,3 @@ def _draw_figures(plan: Plan, links: dict[str, dict[str, str]]) -> None:
         if wanted and not (shown.is_file() and shown.read_bytes() == content):
             write_figures([read_run(own / LINKS / folder / name, label=name) for name in wanted], shown.parent)
             write_whole(shown, content)
-
-
-def _plain(label: str) -> str:
-    """Return a name for a folder."""
-    return re.sub(r"[^A-Za-z0-9=.,_+-]+", "_", label)[:150].lstrip(".") or "_"

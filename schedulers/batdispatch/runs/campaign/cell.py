@@ -16,6 +16,8 @@ from batdispatch.runs.campaign.commands import make
 from batdispatch.runs.campaign.plan import AUDIT_MARK, CellTask, Places, Recipe, is_kept
 from batdispatch.runs.run import InputFiles, execute
 
+#: What the reason of a cell's failure begins with if its run is there, and wrong.
+AUDIT_FAILURE = "the audit found"
 #: Seconds between two looks at a cell that another process simulates.
 _PAUSE = 1.0
 #: What this process has read.
@@ -74,7 +76,7 @@ def _audit(task: CellTask, folder: Path) -> None:
     findings = _auditor(task.spec.platform, task.spec.workload).run(folder)
     if findings.total:
         shown = "; ".join(str(one) for one in findings.kept[:3])
-        raise SimulationError(f"the audit found {findings.total} violations: {shown}")
+        raise SimulationError(f"{AUDIT_FAILURE} {findings.total} violations: {shown}")
     (folder / AUDIT_MARK).touch()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -18,6 +18,7 @@ from batdispatch.inputs.files import file_digest
 from batdispatch.runs.campaign.commands import Maker, find_maker
 from batdispatch.runs.campaign.entries import Entry
 from batdispatch.runs.provenance import environment
+from batdispatch.runs.spec import RunSpec
 
 #: Hexadecimal digits of a key: two of a million things share one with a chance of 1 in 10^12.
 DIGITS = 24
@@ -65,6 +66,39 @@ def key_of(**facts: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(facts, order="sorted")).hexdigest()[:DIGITS]
 
 
+def input_key(facts: Mapping[str, Any], environment: Mapping[str, Any]) -> str:
+    """Return the key of an input.
+
+    Args:
+        facts: what decides over it, see `Input.facts`.
+        environment: code and versions that make it.
+    """
+    return key_of(**facts) if "file" in facts else key_of(**facts, environment=environment)
+
+
+def cell_key(
+    spec: RunSpec,
+    inputs: Sequence[str],
+    events: str | None,
+    others: Mapping[str, str],
+    environment: Mapping[str, Any],
+    shell: Mapping[str, str] | None,
+) -> str:
+    """Return the key of a cell.
+
+    Args:
+        spec: the run, whose paths do not count.
+        inputs: keys of its platform and its workload.
+        events: SHA-256 of its external events; None: it has none.
+        others: digests of code that is not this package's own, by its name.
+        environment: code and versions that make it.
+        shell: the packages of its shell of Nix; None: it has none.
+    """
+    bare = msgspec.structs.replace(spec, platform="", workload="", external_events=None)
+    more = {} if shell is None else {"shell": shell}
+    return key_of(settings=bare, inputs=inputs, events=events, others=others, **more, environment=environment)
+
+
 @dataclass(frozen=True)
 class Input:
     """A platform or a workload.
@@ -96,10 +130,15 @@ class Input:
     @cached_property
     def key(self) -> str:
         """Digest of all that decides what is in it."""
+        return input_key(self.facts, environment())
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """All that decides what is in it, beside code and versions, of types that JSON has."""
         if self.file is not None:
-            return key_of(file=file_digest(self.file))
+            return {"file": file_digest(self.file)}
         paths = {option: one.key if isinstance(one, Input) else file_digest(one) for option, one in self.paths.items()}
-        return key_of(command=self.words[:1], settings=self.settings, paths=paths, environment=environment())
+        return {"command": list(self.words[:1]), "settings": dict(self.settings), "paths": paths}
 
     @property
     def output(self) -> str:

@@ -2,9 +2,9 @@
 
 Theory of operation. Runs are kept under digests, so whatever decides over a run makes another one when it changes: an
 option, a file, the code. What is left of before is never read again, unless somebody goes back. Each call of a campaign
-notes in `NEEDS` what its cells are, before it makes any. A run is needed if such a note names it, if a table of results
-does (its campaign may be under way with newer code), or if the campaign that is being cleaned for would take it.
-Anything else can go.
+notes in `NEEDS` what its cells are and what it calls them, before it makes any. A run is needed if such a note names
+it, if a table of results does (its campaign may be under way with newer code), or if the campaign that is being cleaned
+for would take it. Anything else can go.
 
 Whoever cleans claims the folder of cells and then sees to it that no campaign is under way; a campaign claims its own
 folder and then sees to it that nobody cleans. A cell that is removed loses first what says that it is whole.
@@ -27,6 +27,7 @@ from batdispatch.inputs.files import read_record, write_json
 from batdispatch.inputs.folders import MARK, Claim, FolderClaim, check_free
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
+from batdispatch.runs.campaign.names import NamedCell, named_cells
 from batdispatch.runs.campaign.plan import Places, Plan
 from batdispatch.runs.campaign.table import RESULTS
 from batdispatch.runs.provenance import environment
@@ -38,16 +39,25 @@ _INPUT = re.compile(r"[0-9a-f]{16,64}\.(xml|json|events)")
 
 
 class PartNeeds(msgspec.Struct):
-    """What a part of a campaign needs: keys of cells, and names of the files of inputs."""
+    """What a part of a campaign needs.
+
+    Attributes:
+        cells: keys of its cells.
+        inputs: names of the files of inputs.
+        named: what its cells are called, in the order of the table.
+    """
 
     cells: list[str]
     inputs: list[str]
+    named: list[NamedCell] = []
 
 
 class Needs(msgspec.Struct):
-    """What a campaign needs, by its parts, as of the last call that ran them."""
+    """What a campaign needs, by its parts, as of the last call that ran them, and what it is called."""
 
     parts: dict[str, PartNeeds]
+    name: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,11 +87,11 @@ def note_needs(plan: Plan) -> None:
     """
     path = plan.places.own / NEEDS
     parts = dict(read_record(path, Needs).parts) if path.is_file() and not plan.campaign.whole else {}
-    inputs = sorted(plan.inputs())
+    inputs, named = sorted(plan.inputs()), named_cells(plan)
     for name in dict.fromkeys(one.cell.part for one in plan.planned):
-        cells = dict.fromkeys(one.task.key for one in plan.planned if one.cell.part == name)
-        parts[name] = PartNeeds(list(cells), inputs)
-    write_json(path, msgspec.to_builtins(Needs(parts)))
+        own = [one for one in named if one.names["part"] == name]
+        parts[name] = PartNeeds(list(dict.fromkeys(one.cell for one in own)), inputs, own)
+    write_json(path, msgspec.to_builtins(Needs(parts, plan.campaign.name, plan.campaign.title)))
 
 
 def clean(plan: Plan, *, remove: bool) -> list[Leftover]:

@@ -26,7 +26,7 @@ from batdispatch.inputs.files import file_digest
 from batdispatch.links.nix import pins_of
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.campaign.file import Campaign, Cell
-from batdispatch.runs.campaign.inputs import Input, key_of
+from batdispatch.runs.campaign.inputs import Input, cell_key
 from batdispatch.runs.provenance import code_of_others, environment, is_whole, made_from
 from batdispatch.runs.spec import RunSpec
 
@@ -215,13 +215,13 @@ class Plan:
             workload=self.places.input(cell.workload),
             external_events=events,
         )
-        key = key_of(
-            settings=cell.spec,
-            inputs=[cell.platform.key, cell.workload.key],
-            events=None if cell.events is None else digest(cell.events),
-            others=code_of_others(cell.spec.dispatcher, *cell.spec.options.values(), here=self.here),
-            **({} if cell.spec.nix is None else {"shell": _pinned(cell.spec.nix, self.here)}),
-            environment=_environment(),
+        key = cell_key(
+            cell.spec,
+            [cell.platform.key, cell.workload.key],
+            None if cell.events is None else digest(cell.events),
+            code_of_others(cell.spec.dispatcher, *cell.spec.options.values(), here=self.here),
+            _environment(),
+            None if cell.spec.nix is None else _pinned(cell.spec.nix, self.here),
         )
         return CellTask(key=key, label=cell.label, spec=spec, audit=cell.audit)
 

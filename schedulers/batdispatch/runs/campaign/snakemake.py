@@ -8,6 +8,7 @@ it had made stays, because it is in the folders of cells and inputs, each whole 
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -22,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from batdispatch.core.errors import SimulationError
+from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.files import write_json, write_whole
 from batdispatch.links import with_parent
 from batdispatch.results.run_files import RESULT
@@ -93,6 +94,8 @@ def run(plan: Plan, costs: dict[str, float | None], orders: Orders, on_outcome: 
     said = _snakemake(work, orders, follower)
     ended = {outcome.key: outcome for outcome in follower.outcomes}
     if not ended:
+        if os.strerror(errno.ENOSPC) in said:
+            raise InputError(f"cannot be written: {os.strerror(errno.ENOSPC)}", source=str(work))
         raise SimulationError(
             f"Snakemake ran no task: {said or 'it said nothing'} (all of it: {work / 'snakemake.txt'})"
         )

@@ -26,18 +26,19 @@ from batdispatch.results.metrics.compute import describe
 from batdispatch.results.run_files import CAMPAIGN_TABLE, RESULT
 from batdispatch.results.runs import Result
 from batdispatch.results.starvation import starved_columns
+from batdispatch.runs.campaign.names import Row, named_cells
 from batdispatch.runs.campaign.plan import Plan
 
 RESULTS, TIMINGS = CAMPAIGN_TABLE, "timings.parquet"
 #: Columns that every table begins with.
 NAMES = ("part", "platform", "workload", "replicate", "dispatcher", "seed", "cell")
 _MEASURED = "Decision time"
+#: What the metadata of a table says of its campaign.
+_HEADINGS = ("campaign", "title")
 #: Facts of a dispatcher's report that a clock measured.
 _CLOCKED = (*CLOCKED_FIELDS, "cpu_seconds")
 #: Units of what is no metric.
 _UNITS = {"cpu_seconds": "s", "load_seconds": "s", "simulation_seconds": "s", "peak_memory_mib": "MiB"}
-
-Row = dict[str, Any]
 
 
 class CellResult(Result, kw_only=True):
@@ -59,46 +60,23 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> None:
     read: dict[str, CellResult] = {}
     results: list[Row] = []
     timings: list[Row] = []
-    for one in plan.planned:
-        cell, key = one.cell, one.task.key
-        row: Row = {
-            "part": cell.part,
-            "platform": cell.platform.name,
-            "workload": cell.workload.name,
-            "replicate": cell.workload.replicate,
-            "dispatcher": cell.dispatcher.name,
-            "seed": cell.spec.seed,
-            "cell": key,
-        }
-        tables = {
-            "platform": cell.platform.stated,
-            "workload": cell.workload.stated,
-            "dispatcher": cell.dispatcher.stated,
-            "setting": cell.stated,
-        }
-        row |= {f"{table}.{name}": text for table, stated in tables.items() for name, text in stated.items()}
+    for one in named_cells(plan):
+        key = one.cell
         if key not in failures and key not in read:
             read[key] = read_record(plan.places.cell(key) / RESULT, CellResult)
-        for place, which in enumerate(_windows(row, cell.workload.windows)):
+        for place, row in enumerate(one.rows):
             came, took = outcome(read[key], place) if key in read else ({}, {})
-            results.append({**which, **came, "failure": failures.get(key)})
-            timings.append({**which, **took})
+            results.append({**row, **came, "failure": failures.get(key)})
+            timings.append({**row, **took})
     starved = starved_columns(plan.places.cell(row["cell"]) for row in results if row["failure"] is None)
     for row in results:
         if counts := starved.get(plan.places.cell(row["cell"])):
             row |= counts[place_in_run(row, counts)]
-    about = {"batdispatch:campaign": plan.campaign.name, "batdispatch:title": plan.campaign.title}
+    headings = (plan.campaign.name, plan.campaign.title)
+    about = {f"batdispatch:{what}": text for what, text in zip(_HEADINGS, headings, strict=True)}
     own = plan.places.own
     _write(own / TIMINGS, timings, about)
     _write(own / RESULTS, results, about)
-
-
-def _windows(row: Row, count: int) -> list[Row]:
-    """Return the rows of a cell: one, or one for each of its windows."""
-    if not count:
-        return [row | {"replicate": row["replicate"] or f"run seed {row['seed']}"}]
-    before = f"{row['replicate']}, " if row["replicate"] else ""
-    return [row | {"replicate": f"{before}window {place}", "workload.window": str(place)} for place in range(count)]
 
 
 def place_in_run(row: Row, parts: Sequence[object]) -> int:
@@ -133,14 +111,15 @@ def outcome(found: CellResult, place: int) -> tuple[Row, Row]:
     return row, timing | dict(found.performance)
 
 
-def read_all_rows(folder: Path) -> list[Row]:
-    """Read the rows of the results of a campaign, those of failed runs too; arguments and errors as `read_rows`."""
+def read_all_rows(folder: Path, name: str = RESULTS) -> list[Row]:
+    """Read the rows of a table of a campaign, those of failed runs too; the rest is as for `read_rows`."""
     check_finished(folder)
-    path = folder / RESULTS
+    path = folder / name
     if not path.is_file():
         raise InputError("there is no such table: run the campaign first", source=str(path))
     table = _read(path)
-    missing = [name for name in (*NAMES, "failure") if name not in table.column_names]
+    needed = (*NAMES, "failure") if name == RESULTS else NAMES
+    missing = [column for column in needed if column not in table.column_names]
     if missing:
         raise InputError(f"is no table of results: it has no column {missing[0]!r}", source=str(path))
     rows: list[Row] = table.to_pylist()
@@ -166,14 +145,24 @@ def read_rows(folder: Path) -> list[Row]:
 
 
 def read_table(folder: Path) -> tuple[pd.DataFrame, str]:
-    """Return the results of a campaign, also of runs that failed, and its title.
+    """Return the results of a campaign, also of runs that failed, and its title, or else its name.
 
     Raises:
         InputError: the table cannot be read.
     """
-    table = _read(folder / RESULTS)
-    title = (table.schema.metadata or {}).get(b"batdispatch:title", b"").decode()
-    return table.to_pandas(), title
+    name, title = read_headings(folder / RESULTS)
+    return _read(folder / RESULTS).to_pandas(), title or name or folder.name
+
+
+def read_headings(path: Path) -> tuple[str, str]:
+    """Return the name and the title of the campaign that a table says it is of.
+
+    Raises:
+        InputError: the table cannot be read.
+    """
+    told = _read(path).schema.metadata or {}
+    name, title = (told.get(f"batdispatch:{what}".encode(), b"").decode(errors="replace") for what in _HEADINGS)
+    return name, title
 
 
 def _read(path: Path) -> pa.Table:

@@ -14,9 +14,21 @@ from batdispatch.results.run_files import RESULT
 from batdispatch.results.run_names import belied_name
 from batdispatch.results.runs import read_result
 from batdispatch.results.starvation import starved_columns
+from batdispatch.runs.campaign.cell import AUDIT_FAILURE
 from batdispatch.runs.campaign.leftovers import NEEDS, Needs
+from batdispatch.runs.campaign.names import LINKS, Row
 from batdispatch.runs.campaign.plan import Places
-from batdispatch.runs.campaign.table import NAMES, CellResult, Row, outcome, place_in_run, read_all_rows
+from batdispatch.runs.campaign.table import (
+    NAMES,
+    RESULTS,
+    TIMINGS,
+    CellResult,
+    outcome,
+    place_in_run,
+    read_all_rows,
+    read_headings,
+)
+from batdispatch.runs.checks.cells import against_inputs, against_run
 
 KIND = "table"
 #: What a file states about a row, before the dot of a column.
@@ -41,13 +53,17 @@ def _cell(folder: Path, row: Row) -> Path:
 
 
 def check_campaign(folder: Path) -> Iterator[Violation]:
-    """Yield where results.parquet says otherwise than the runs do.
+    """Yield where the tables, their headings and the links of a campaign say otherwise than the runs do.
 
     Raises:
-        InputError: the table or a run cannot be read.
+        InputError: a table, the names of the cells, or a run cannot be read.
     """
     rows = read_all_rows(folder)
-    yield from _missing(folder, rows)
+    needs = read_record(folder / NEEDS, Needs) if (folder / NEEDS).is_file() else None
+    if needs is None:
+        yield Violation(KIND, f"{NEEDS}, which binds the names in the table to the runs, is missing")
+    else:
+        yield from _bound(folder, rows, needs)
     starved = starved_columns(_cell(folder, row) for row in rows if row["failure"] is None)
     #: What a platform and a workload are called -> the digests of their files.
     inputs: dict[tuple[Any, ...], Any] = {}
@@ -55,6 +71,9 @@ def check_campaign(folder: Path) -> Iterator[Violation]:
         about = " / ".join(str(row[name]) for name in NAMES[:5])
         cell = _cell(folder, row)
         if row["failure"] is not None:
+            # What the audit refused is there.
+            if (cell / RESULT).is_file() and not str(row["failure"]).startswith(AUDIT_FAILURE):
+                yield Violation(KIND, f"{about}: it is said to have failed, and its run is there")
             continue
         if not (cell / RESULT).is_file():
             yield Violation(KIND, f"{about}: its run {cell.name} is not there")
@@ -75,17 +94,61 @@ def check_campaign(folder: Path) -> Iterator[Violation]:
             yield Violation(KIND, f"{about}: {text}")
 
 
-def _missing(folder: Path, rows: list[Row]) -> Iterator[Violation]:
-    """Yield the parts whose rows are not the runs that the campaign needs."""
-    path = folder / NEEDS
-    if not path.is_file():
-        return
-    needs = read_record(path, Needs).parts
-    for name in dict.fromkeys(str(row["part"]) for row in rows):
-        cells = {row["cell"] for row in rows if row["part"] == name}
-        if name in needs and cells != set(needs[name].cells):
-            count = len(needs[name].cells)
-            yield Violation(KIND, f"part {name}: the table has {len(cells)} runs, {NEEDS} names {count}")
+def _bound(folder: Path, rows: list[Row], needs: Needs) -> Iterator[Violation]:
+    """Yield where names, headings and links are not those that were bound to the cells before they were made."""
+    for name in (RESULTS, TIMINGS):
+        path = folder / name
+        if not path.is_file():
+            continue
+        if read_headings(path) != (needs.name, needs.title):
+            told = ", ".join(map(repr, read_headings(path)))
+            yield Violation(KIND, f"{name} is headed {told}, {NEEDS} says {needs.name!r}, {needs.title!r}")
+        yield from _as_bound(name, rows if name == RESULTS else read_all_rows(folder, TIMINGS), needs)
+    parts = dict.fromkeys(str(row["part"]) for row in rows)
+    named = [one for part in parts if part in needs.parts for one in needs.parts[part].named]
+    failed = {row["cell"] for row in rows if row["failure"] is not None}
+    for one in {one.cell: one for one in named if one.cell not in failed}.values():
+        cell = Places(folder.absolute().parent).cell(one.cell)
+        if (cell / RESULT).is_file():
+            for text in against_run(one, read_result(cell)):
+                yield Violation(KIND, f"cell {one.cell}: {text}")
+    for one in named:
+        for text in against_inputs(one):
+            yield Violation(KIND, f"{one.link}: {text}")
+    # Parts that the last call left out may have links, too.
+    links = {one.link: one.cell for part in needs.parts.values() for one in part.named}
+    yield from _links(folder, links)
+
+
+def _as_bound(table: str, rows: list[Row], needs: Needs) -> Iterator[Violation]:
+    """Yield the rows whose names are not those of the cells that a campaign needs, in their order."""
+    for each in dict.fromkeys(str(row["part"]) for row in rows):
+        own = [row for row in rows if row["part"] == each]
+        bound = needs.parts[each].named if each in needs.parts else []
+        expected = [row for one in bound for row in one.rows]
+        if len(own) != len(expected):
+            yield Violation(KIND, f"part {each}: {table} has {len(own)} rows, {NEEDS} names {len(expected)}")
+            continue
+        for row, names in zip(own, expected, strict=True):
+            stated = [name for name in row if "." in name and name.partition(".")[0] in _STATED]
+            for name in dict.fromkeys([*NAMES, *names, *stated]):
+                if not _agrees(row.get(name), names.get(name)):
+                    about = " / ".join(str(names[key]) for key in NAMES[:5])
+                    yield Violation(KIND, f"{about}: {name} is {row.get(name)}, {NEEDS} says {names.get(name)}")
+
+
+def _links(folder: Path, links: Mapping[str, str]) -> Iterator[Violation]:
+    """Yield the links that lead to another run than the one of their name; a copy may have the runs themselves."""
+    root = folder / LINKS
+    for path in sorted(run for run in root.rglob("*") if (run / RESULT).is_file()):
+        name = path.relative_to(root).as_posix()
+        if name not in links:
+            yield Violation(KIND, f"{LINKS}/{name}: {NEEDS} names no such run")
+            continue
+        cell = Places(folder.absolute().parent).cell(links[name])
+        there = (cell / RESULT).is_file() and (path / RESULT).read_bytes() == (cell / RESULT).read_bytes()
+        if not there:
+            yield Violation(KIND, f"{LINKS}/{name} is not the run {links[name]}, which {NEEDS} binds to that name")
 
 
 def _place(row: Row) -> tuple[Any, ...]:

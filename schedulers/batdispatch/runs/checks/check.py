@@ -19,9 +19,10 @@ import numpy as np
 from batdispatch.audit.findings import Findings, Violation
 from batdispatch.audit.run import Auditor
 from batdispatch.results.origins import Origins, find_origins
-from batdispatch.results.run_names import NamedRun, misnamed_folders
-from batdispatch.results.runs import read_result
+from batdispatch.results.run_names import misnamed_folders
+from batdispatch.results.runs import named_run, read_result
 from batdispatch.runs.checks.again import Budget, Rerun, make_again
+from batdispatch.runs.checks.changes import belied_change
 from batdispatch.runs.checks.folders import Collection, collections_in
 from batdispatch.runs.checks.options import CheckOptions
 from batdispatch.runs.checks.settings import contradictions, read_said
@@ -69,8 +70,8 @@ def check(
     collections = collections_in(paths)
     every = list(dict.fromkeys(run for collection in collections for run in collection.runs))
     chosen = every if how.sample is None else _drawn(every, how.sample, how.seed or 0)
-    results = [(folder, read_result(folder)) for folder in every]
-    belied = misnamed_folders([NamedRun(folder, one.label, one.settings) for folder, one in results])
+    logs = list(dict.fromkeys(log for collection in collections for log in collection.logs))
+    misnomers = misnamed_folders([named_run(folder, read_result(folder)) for folder in (*every, *logs)])
     runs, reruns = [], []
     #: The last one, which remembers what it has read: runs beside each other have the same inputs.
     auditors: dict[Origins, Auditor] = {}
@@ -80,14 +81,19 @@ def check(
         findings = auditors[origins].run(folder)
         for violation in contradictions(read_said(folder)):
             findings.add(violation)
-        if folder in belied:
-            findings.add(Violation("name", belied[folder]))
+        named = misnomers[folder].why if folder in misnomers else belied_change(folder, read_result(folder))
+        if named:
+            findings.add(Violation("name", named))
         runs.append(CheckResult(folder, findings))
         reruns.append(Rerun(folder, origins, how))
         progress("audit", number, len(chosen))
     again = make_again(reruns, budget, lambda done, total: progress("rerun", done, total))
     for each, findings in zip(runs, again, strict=True):
         each.findings.merge(findings)
+    for log in filter(misnomers.get, logs):
+        findings = Findings(limit=how.limit)
+        findings.add(Violation("name", misnomers[log].why))
+        runs.append(CheckResult(log, findings))
     return Report(runs, _tables(collections, how.limit), len(every) - len(chosen))
 
 

@@ -11,7 +11,7 @@ from batdispatch.audit.findings import Violation
 from batdispatch.core import extras
 from batdispatch.inputs.folders import check_finished
 from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE, has_replicates
-from batdispatch.results.runs import THE_LOG, find_runs, jobs_file
+from batdispatch.results.runs import find_runs, jobs_file, read_result
 
 #: Works out a table from the runs, and yields where the file says otherwise.
 Look = Callable[[], Iterable[Violation]]
@@ -24,10 +24,12 @@ class Collection:
     Attributes:
         runs: their folders.
         tables: file -> how it is checked.
+        logs: folders of what logs say beside them, which nobody simulated, and which breaks rules as machines do.
     """
 
     runs: Sequence[Path]
     tables: Sequence[tuple[Path, Look]] = field(default_factory=list)
+    logs: Sequence[Path] = ()
 
 
 def collections_in(paths: Sequence[Path]) -> list[Collection]:
@@ -44,12 +46,11 @@ def _of(path: Path) -> list[Collection]:
     many = list(filter(has_replicates, (path, *inside)))
     for folder in many:
         check_finished(folder)
-    return [_of_many(folder) for folder in many] or [Collection(_simulated(find_runs([path])))]
-
-
-def _simulated(runs: Sequence[Path]) -> list[Path]:
-    """Return the runs without the log beside them, which nobody simulated, and which breaks rules as machines do."""
-    return [run for run in runs if run.name != THE_LOG or len(runs) == 1]
+    if many:
+        return [_of_many(folder) for folder in many]
+    runs = find_runs([path])
+    logs = [run for run in runs if len(runs) > 1 and read_result(run).is_log]
+    return [Collection([run for run in runs if run not in logs], logs=logs)]
 
 
 def _of_many(folder: Path) -> Collection:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
-from batdispatch.audit.findings import Violation, part
-from batdispatch.core.errors import InputError
-from batdispatch.core.line.options import parse_named
+from batdispatch.audit.findings import Violation
+from batdispatch.core.line.options import split_list
+from batdispatch.dispatchers import simple
+from batdispatch.inputs.workloads.model import stem
 from batdispatch.report.replicates.facts import Facts, read_facts, title_of
 from batdispatch.report.replicates.table import DISPATCHER, REPLICATE, WORKLOAD
 from batdispatch.results.run_files import REPLICATES_TABLE
-from batdispatch.results.run_names import belied_name
+from batdispatch.results.run_names import FILE, Names, belied_name, read_names
 from batdispatch.results.runs import jobs_file, read_result
-from batdispatch.runs.replicates import RUNS, WHOLE, read_runs, table_of
+from batdispatch.runs.families import FAMILIES
+from batdispatch.runs.replicates import BLOCKS, RUNS, WHOLE, read_runs, table_of
 
 KIND = "table"
 
@@ -23,27 +27,35 @@ def check_replicates(folder: Path) -> Iterator[Violation]:
     """Yield where replicates.csv says otherwise than the runs do.
 
     Raises:
-        InputError: the table, what is told about the comparison, or a run cannot be read.
+        InputError: the table, what is told about the comparison, the names of its runs, or a run cannot be read.
     """
     facts, table = read_facts(folder), read_runs(folder / REPLICATES_TABLE)
+    if not (folder / FILE).is_file():
+        yield Violation(KIND, f"{FILE}, which binds the names of the table to the runs, is missing")
+        return
     names = list(dict.fromkeys(table[REPLICATE]))
     if (asked := _count_of(facts)) not in (None, len(names)):
         yield Violation(KIND, f"there are {len(names)} replicates, and the command made {asked}")
-    given = {name: text or name for name, text, _ in facts.who}
-    is_whole = (folder / RUNS / WHOLE).is_dir()
-    places = [folder / RUNS / name for name in ([WHOLE] if is_whole else (each.replace(" ", "-") for each in names))]
+    bound = _bound_in(read_names(folder))
+    is_whole = any(place == WHOLE for place, _ in bound)
+    places = [WHOLE] if is_whole else [each.replace(" ", "-") for each in names]
     dispatchers = []
     for name in dict.fromkeys(table[DISPATCHER]):
-        runs = [_run_of(place, given.get(name, name)) for place in places]
-        found = [run or folder / "no-such-run" for run in runs]
+        runs = [bound.get((place, name)) for place in places]
+        found = [folder / (run or "no-such-run") for run in runs]
         dispatchers.append((name, found * len(names) if is_whole else found))
         for run in filter(None, runs):
-            if said := belied_name(name, read_result(run).settings):
-                yield Violation(KIND, f"{run.relative_to(folder)}: {said}")
-    yield from _windows(names, dispatchers[0][1][0]) if is_whole and dispatchers else ()
+            if jobs_file(folder / run) and (said := belied_name(name, read_result(folder / run).settings)):
+                yield Violation(KIND, f"{run}: {said}")
+    for place, name in bound:
+        if place not in places or name not in set(table[DISPATCHER]):
+            yield Violation(KIND, f"{FILE} names a run of {name} on {place}, and the table has none")
+    yield from _windows(names, dispatchers[0][1][0], facts.independent) if is_whole and dispatchers else ()
+    if facts.blocks != BLOCKS["windows"] and facts.independent is not None:
+        yield Violation(KIND, f"{facts.independent} replicates are said to be independent, and these are no windows")
     yield from _inputs(names[: len(places)], [runs[: len(places)] for _, runs in dispatchers])
     workload = next(iter(table[WORKLOAD]), "")
-    yield from _headings(folder, facts, str(workload), [str(name) for name in dict.fromkeys(table[DISPATCHER])])
+    yield from _headings(folder, facts, str(workload), [str(name) for name in dict.fromkeys(table[DISPATCHER])], names)
     noted = (folder / REPLICATES_TABLE).read_bytes()
     told, expected = (_lines(text) for text in (noted, table_of(workload, names, dispatchers)))
     for number, (one, other) in enumerate(zip(told, expected, strict=False), start=1):
@@ -53,32 +65,91 @@ def check_replicates(folder: Path) -> Iterator[Violation]:
         yield Violation(KIND, f"{len(told)} lines, the runs give {len(expected)}")
 
 
-def _headings(folder: Path, facts: Facts, workload: str, dispatchers: list[str]) -> Iterator[Violation]:
+def _bound_in(names: Names) -> dict[tuple[str, str], str]:
+    """Return the runs of a comparison, as paths, by the folder of their replicate and the name of their dispatcher."""
+    found = {}
+    for path, bound in names.current.items():
+        runs, _, rest = path.partition("/")
+        if runs == RUNS and "/" in rest:
+            found[rest.partition("/")[0], bound.name] = path
+    return found
+
+
+def _headings(
+    folder: Path, facts: Facts, workload: str, dispatchers: list[str], replicates: list[str]
+) -> Iterator[Violation]:
     """Yield what the page would print of the comparison that its runs and its table do not bear out."""
     if facts.title != title_of(workload):
         yield Violation(KIND, f"the title is {facts.title!r}, and the table is of {workload}")
-    words = [Path(word).name for text in facts.rerun for word in text.split()]
-    if words and not any(word.strip("'\"").startswith(workload) for word in words):
+    words = [word for text in facts.rerun for word in shlex.split(text)]
+    if words and not any(workload in (stem(word), stem(word.partition("=")[2])) for word in words):
         yield Violation(KIND, f"the table is of {workload}, and the command that made it names no such workload")
+    kinds = {f"{name.rpartition(' ')[0]}s" for name in replicates}
+    if kinds != {facts.blocks}:
+        yield Violation(KIND, f"the replicates are called {facts.blocks}, and the table has {', '.join(sorted(kinds))}")
+    for name, text, _ in facts.who:
+        if name != text or name not in dispatchers:
+            yield Violation(KIND, f"{name} is said to be {text}, and the table has no such name")
+    if missing := sorted({*dispatchers} - {name for name, _, _ in facts.who}):
+        yield Violation(KIND, f"nothing says what {', '.join(missing)} in the table is")
+    told = read_names(folder).current
     for name, _ in facts.failures:
-        if jobs_file(folder / RUNS / name):
+        if f"{RUNS}/{name}" in told and jobs_file(folder / RUNS / name):
             yield Violation(KIND, f"{name} is said to have failed, and its run is there")
+    yield from _party(facts, words, dispatchers)
+
+
+def _party(facts: Facts, words: list[str], dispatchers: list[str]) -> Iterator[Violation]:
+    """Yield what is said of who takes part otherwise than by the command."""
+    if facts.baseline and facts.baseline not in dispatchers:
+        yield Violation(KIND, f"the others are compared with {facts.baseline}, which the table has not")
+    families = not words or FAMILIES in words
     for name, _ in facts.refused:
-        if name in dispatchers:
-            yield Violation(KIND, f"{name} is said to take no part, and the table has it")
+        if name in dispatchers or not families:
+            why = "the table has it" if name in dispatchers else "the command names each dispatcher"
+            yield Violation(KIND, f"{name} is said to take no part, and {why}")
+    if not words:
+        return
+    stated = _value_of(words, "--baseline")
+    if facts.baseline != stated:
+        yield Violation(KIND, f"the baseline is {facts.baseline!r}, and the command says {stated!r}")
+    if families:
+        return
+    given = _value_of(words, "--dispatchers")
+    named = {text.strip() for each in split_list(given) for text in simple.expand(each)}
+    for name in sorted(named ^ set(dispatchers)) if given else ():
+        where = "the table has it, and the command" if name in dispatchers else "the command has it, and the table"
+        yield Violation(KIND, f"dispatcher {name}: {where} has not")
+    for name, _, what in facts.who:
+        if what:
+            yield Violation(KIND, f"{name} is said to be {what!r}, and the command names each dispatcher")
+
+
+def _value_of(words: list[str], option: str) -> str:
+    """Return the value of an option of a command; empty: it is not given."""
+    found = [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
+    found += [value for word, value in pairwise(words) if word == option]
+    return found[-1] if found else ""
 
 
 def _lines(content: bytes) -> list[str]:
     return content.decode(errors="replace").splitlines()
 
 
-def _windows(names: list[str], run: Path) -> Iterator[Violation]:
-    """Yield where the windows of a run of the whole workload are not as many as the replicates, or stand twice."""
+def _windows(names: list[str], run: Path, independent: int | None) -> Iterator[Violation]:
+    """Yield where the windows of a run of the whole workload are not as many as the replicates, or stand twice.
+
+    Windows that overlap must not count as if they did not.
+    """
     windows = [(one.begin, one.end) for one in read_result(run).workload.windows] if jobs_file(run) else []
     if windows and len(windows) != len(names):
         yield Violation(KIND, f"there are {len(names)} replicates, and the runs count {len(windows)} windows")
     if len(set(windows)) < len(windows):
         yield Violation(KIND, "two windows of the runs are the same")
+    overlap = any((end or 0) > (begin or 0) for (_, end), (begin, _) in pairwise(windows))
+    if windows and independent is not None and (independent < len(names)) != overlap:
+        said = "overlap" if overlap else "share no job"
+        yield Violation(KIND, f"{independent} of {len(names)} windows are said to be independent, and they {said}")
 
 
 def _inputs(names: list[str], dispatchers: list[list[Path]]) -> Iterator[Violation]:
@@ -104,21 +175,3 @@ def _count_of(facts: Facts) -> int | None:
     room = re.search(r"There is room for ([\d,]+) windows? instead", facts.how)
     found = room or re.search(r"--replicates[ =](\d+)", " ".join(facts.rerun))
     return None if found is None else int(found.group(1).replace(",", ""))
-
-
-def _run_of(replicate: Path, text: str) -> Path | None:
-    """Return the run of a dispatcher on a replicate: of those that have its options, the one with the fewest others.
-
-    Options of all dispatchers (``--set``) stand in no dispatcher's text.
-    """
-    try:
-        name, options = parse_named(text, "dispatcher")
-    except InputError:
-        return None
-    found = []
-    for run in sorted(path for path in replicate.glob("*") if jobs_file(path)):
-        settings = read_result(run).settings
-        given = part(settings, "options")
-        if settings.get("dispatcher") == name and options.items() <= given.items():
-            found.append((len(given), run))
-    return min(found)[1] if found else None

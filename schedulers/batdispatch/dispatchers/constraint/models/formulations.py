@@ -8,7 +8,8 @@ from batdispatch.dispatchers.constraint.models.node_wise import NodeWise
 from batdispatch.dispatchers.constraint.models.pooled_model import PooledModel
 from batdispatch.dispatchers.constraint.models.positions import Positions
 from batdispatch.dispatchers.constraint.models.searched_model import SearchedModel
+from batdispatch.dispatchers.constraint.models.whole_jobs import WholeJobs
 
 SEARCHED_MODELS: dict[str, Callable[..., SearchedModel]] = {
-    model.name: model for model in (PooledModel, NodeWise, Positions)
+    model.name: model for model in (PooledModel, NodeWise, Positions, WholeJobs)
 }

@@ -87,7 +87,7 @@ class InterleavedSearch(pywrapcp.PyDecisionBuilder):  # type: ignore[misc]
                 return None
             start = self._starts[chosen]
             if not start.Bound():
-                decision = Later(start, first, self._next_end(chosen, first))
+                decision = Later(start, first, next_end(self._starts, self._durations, self._ends, chosen, first))
                 self._made.append(decision)
                 return decision
             unset = [place for place in self._places[chosen] if not place.Bound()]
@@ -100,12 +100,21 @@ class InterleavedSearch(pywrapcp.PyDecisionBuilder):  # type: ignore[misc]
                 return solver.FailDecision()
             self._done[chosen].SetValue(solver, True)
 
-    def _next_end(self, chosen: int, moment: int) -> int:
-        """Return the first moment after another at which a job may end: the others start no sooner than they can."""
-        ends = [end for end in self._ends if end > moment][:1]
-        for job, start in enumerate(self._starts):
-            end = start.Min() + self._durations[job]
-            if job != chosen and end > moment:
-                ends.append(end)
-        # Nothing is left to wait for: no later start than this one can be better.
-        return min(ends, default=moment + 1)
+
+def next_end(starts: Sequence[Any], durations: Sequence[int], ends: Sequence[int], chosen: int, moment: int) -> int:
+    """Return the first moment after another at which a job may end: the others start no sooner than they can.
+
+    Args:
+        starts: the start variable of each job.
+        durations: of each, s.
+        ends: when jobs that the model does not move end, s from now, ascending.
+        chosen: the job that is put off.
+        moment: after which an end is looked for, s from now.
+    """
+    found = [end for end in ends if end > moment][:1]
+    for job, start in enumerate(starts):
+        end = start.Min() + durations[job]
+        if job != chosen and end > moment:
+            found.append(end)
+    # Nothing is left to wait for: no later start than this one can be better.
+    return min(found, default=moment + 1)

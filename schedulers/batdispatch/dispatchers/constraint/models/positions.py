@@ -15,6 +15,8 @@ from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.interleaved_search import InterleavedSearch
 from batdispatch.dispatchers.constraint.models.lines import OnLines, PositionLine, join_boxes
 from batdispatch.dispatchers.constraint.models.searched_model import SearchedModel
+from batdispatch.parts.solving.depth_first import BRANCH_SECONDS
+from batdispatch.parts.solving.runner import ENTRY_SECONDS
 
 #: Positions of a resource up to which the map from positions to nodes is written out.
 MOST_POSITIONS = 4096
@@ -37,7 +39,29 @@ def node_map(capacity: NDArray[np.int64], axis: int) -> list[int]:
     return nodes
 
 
-class Positions(OnLines, SearchedModel):
+class LineModel(OnLines, SearchedModel):
+    """A model of boxes on lines that is searched within PCP'20's limit."""
+
+    def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
+        return spent >= limit and (spent >= EXTENSION * limit or best() is not None)
+
+
+def first_plan_work(instance: Instance) -> float:
+    """Return the least deterministic seconds that `Positions` takes until its first plan, running jobs left out.
+
+    The model need not be built for that. Each start and each position takes a branch.
+    """
+    used = instance.needs > 0
+    units = np.array([job.units for job in instance.jobs], dtype=np.int64)
+    own = (units[:, None] * used).sum(axis=0)
+    branches = len(units) + int(own.sum())
+    pairs = int((own * own).sum())
+    tasks = int(own.sum() + used.sum())
+    branch = BRANCH_SECONDS + tasks * Positions.task_seconds + pairs * PAIR_SECONDS
+    return pairs * PAIR_SECONDS * FIRST_BRANCHES + branches * (ENTRY_SECONDS + branch)
+
+
+class Positions(LineModel):
     """PCP'20, the published model: each unit is a box in time x position, for each resource type it needs.
 
     For each type, boxes do not overlap (diffn), and a cumulative along the time is implied. A unit's boxes are on one
@@ -136,9 +160,6 @@ class Positions(OnLines, SearchedModel):
             raised=self.raised,
             only_starts=self._only_starts,
         )
-
-    def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
-        return spent >= limit and (spent >= EXTENSION * limit or best() is not None)
 
 
 class _MappedLine(PositionLine):

@@ -8,8 +8,8 @@ import msgspec
 from lxml import etree
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.names import MAX_HOSTS
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY, parse_capacity
-from batdispatch.inputs.platforms.radical import MAX_HOSTS
 from batdispatch.inputs.platforms.roles import DEFAULT_MASTER, STORAGE_HOSTS_PROPERTY
 from batdispatch.inputs.platforms.units import Kind, quantity
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from batdispatch.core.hosts.names import MAX_HOSTS
 from batdispatch.inputs.platforms.generate.document import Links
 from batdispatch.inputs.platforms.generate.grid import Shape, Widths, checked_grid, written_grid
 from batdispatch.inputs.platforms.generate.spread import storage_hosts
-from batdispatch.inputs.platforms.radical import MAX_HOSTS
 
 _SOURCE = "platform generate mesh"
 _LINKS = Links()

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.names import MAX_HOSTS
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY
 from batdispatch.inputs.platforms.generate.document import Links, checked_capacity, cluster_platform, first_number
 from batdispatch.inputs.platforms.generate.grid import Shape, Widths, checked_grid, written_grid, zones_of
 from batdispatch.inputs.platforms.generate.spread import storage_hosts
-from batdispatch.inputs.platforms.radical import MAX_HOSTS
 from batdispatch.inputs.platforms.topology import HOSTS_PER_ROUTER_PROPERTY
 
 _SOURCE = "platform generate torus"

@@ -7,7 +7,7 @@ import { heldHosts } from "./hosts.js";
 import { lineageOf, ranFor } from "./lineage.js";
 import { key } from "./look.js";
 import { whileItWaited } from "./waited.js";
-import { duration, number } from "./words.js";
+import { duration, durationIn, number } from "./words.js";
 
 /** Run times count as so many seconds at least in a slowdown. */
 const THRESHOLD = 10;
@@ -37,7 +37,7 @@ function row({ table, view, reasons }, run, job) {
   const why = reasons[run.label]?.[table.prefix + table.name(job)] ?? whileItWaited(table, run, job);
   return make("tr", [
     name,
-    make("td", duration(wait)),
+    make("td", durationIn(wait, table.wait_units.longest)),
     make("td", moment(view.seconds(run.start[first]), 0)),
     make("td", duration(took) + (segments > 1 ? ` in ${segments} segments` : "")),
     make("td", number(slowdown)),

@@ -3,7 +3,7 @@
 import { certain, changes, extremes } from "./changes.js";
 import { element, fill, make } from "./dom.js";
 import { jobButton } from "./ranked.js";
-import { duration, number, signed } from "./words.js";
+import { durationIn, number, signed } from "./words.js";
 
 /** Most jobs named of each kind. */
 const MOST_NAMED = 8;
@@ -37,7 +37,7 @@ export class Pair {
   tell() {
     const { table, base, other, chosen } = this.explorer;
     const change = changes(table, base, other);
-    element("pair-said").textContent = summary(change, chosen, base, other);
+    element("pair-said").textContent = summary(change, chosen, base, other, table.wait_units.mean);
     const [winners, losers] = extremes(change, chosen, MOST_NAMED);
     // A job is explained where it waits longer.
     element("winners").replaceChildren(...winners.flatMap((job) => this.#job(job, change[job], base)));
@@ -56,8 +56,9 @@ export class Pair {
   #job(job, change, run) {
     const { explorer } = this;
     const { table, base, other } = explorer;
-    const waits = [base, other].map((run) => duration(run.wait[job] / table.second));
-    const cells = [table.users[table.user[job]] || "–", number(table.units[job]), ...waits, signed(change, duration)];
+    const written = (seconds) => durationIn(seconds, table.wait_units.longest);
+    const waits = [base, other].map((run) => written(run.wait[job] / table.second));
+    const cells = [table.users[table.user[job]] || "–", number(table.units[job]), ...waits, signed(change, written)];
     const told = make("tr", [make("th", jobButton(explorer, job), { scope: "row" }), ...cells.map((text) => make("td", text))]);
     const why = this.#why(job, run);
     if (!why) return [told];
@@ -65,15 +66,15 @@ export class Pair {
   }
 }
 
-function summary(change, chosen, base, other) {
+function summary(change, chosen, base, other, unit) {
   const both = change.filter((value, job) => chosen[job] && !Number.isNaN(value));
   if (!both.length) return "No job started in both.";
-  const { mean, less, more, quartiles } = certain(both);
+  const { mean, less, more, quartiles } = certain(both), written = (seconds) => durationIn(seconds, unit);
   if (!less && !more) return `${both.length === 1 ? "The only job waits" : `All ${number(both.length)} jobs wait`} alike under ${base.label} and ${other.label}.`;
-  const [low, median, high] = quartiles.map((value) => signed(value, duration));
+  const [low, median, high] = quartiles.map((value) => signed(value, written));
   return (
     `Under ${other.label}, ${number(less)} of ${number(both.length)} jobs wait less than under ${base.label}, ` +
-    `and ${number(more)} wait longer; the mean wait ${mean < 0 ? "falls" : "grows"} by ${duration(Math.abs(mean))}. ` +
+    `and ${number(more)} wait longer; the mean wait ${mean < 0 ? "falls" : "grows"} by ${written(Math.abs(mean))}. ` +
     `The median change is ${median}, the quartiles are ${low} and ${high}.`
   );
 }

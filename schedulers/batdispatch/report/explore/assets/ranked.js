@@ -4,7 +4,7 @@ import { moment } from "./calendar.js";
 import { element, fill, make } from "./dom.js";
 import { firstThatFits, idleWhileWaiting } from "./idle.js";
 import { ranFor } from "./lineage.js";
-import { duration, number } from "./words.js";
+import { duration, durationIn, number } from "./words.js";
 
 /** Most rows of each list. Run times count as so many seconds at least in a slowdown. */
 const MOST = 8, THRESHOLD = 10;
@@ -17,7 +17,7 @@ export function rank(explorer) {
   const tell = () => {
     const run = table.runs[element("ranked-run").selectedIndex];
     const { longest, slowest } = worst(explorer, run);
-    element("longest").replaceChildren(...longest.map((job) => row(explorer, run, job, duration(run.wait[job] / table.second))));
+    element("longest").replaceChildren(...longest.map((job) => row(explorer, run, job, durationIn(run.wait[job] / table.second, table.wait_units.longest))));
     element("slowest").replaceChildren(...slowest.map((job) => row(explorer, run, job, number(slowdown(table, run, job)))));
     if (!table.shared) element("idle").replaceChildren(...idleWhileWaiting(table, run, explorer.view.from, explorer.view.to).stretches.map((one) => idleRow(explorer, run, one)));
   };

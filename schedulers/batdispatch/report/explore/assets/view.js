@@ -18,6 +18,11 @@ export class View {
     return this.table.begin + time / this.table.second;
   }
 
+  /** Whether all is in view. */
+  get whole() {
+    return this.from <= 0 && this.to >= this.table.length;
+  }
+
   /** The length of the view, s. */
   get span() {
     return (this.to - this.from) / this.table.second;
@@ -55,7 +60,7 @@ export class View {
   /** The hour, day, week or month that is in view, as far as it is there: its name; "" if what is in view is none, or all. */
   get unit() {
     const { from, to } = this;
-    if (from <= 0 && to >= this.table.length) return "";
+    if (this.whole) return "";
     const fits = (unit) => {
       const [begin, end] = this.#ends(unit, (from + to) / 2);
       return Math.abs(begin - from) < 1e-3 && Math.abs(end - to) < 1e-3;

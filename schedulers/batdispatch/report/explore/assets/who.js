@@ -3,7 +3,7 @@
 import { certain, changes } from "./changes.js";
 import { element, fill, make } from "./dom.js";
 import { ranFor } from "./lineage.js";
-import { duration, number, signed } from "./words.js";
+import { columnOf, number, signed } from "./words.js";
 
 /** Most rows; the filter above the table finds the others. */
 const MOST_ROWS = 200;
@@ -13,7 +13,7 @@ const breakable = (label) => label.replace(/[[=,]/g, "$&\u200b");
 
 export class Who {
   constructor(explorer, filters) {
-    Object.assign(this, { explorer, filters, groups: [], sorted: "jobs", falling: true });
+    Object.assign(this, { explorer, filters, groups: [], written: {}, sorted: "jobs", falling: true });
     explorer.group = filters.dimensions[0].name;
     fill("group", filters.dimensions.map((one) => one.title));
     element("group").addEventListener("change", () => explorer.groupBy(filters.dimensions[element("group").selectedIndex].name));
@@ -31,6 +31,7 @@ export class Who {
     element("group").selectedIndex = this.filters.dimensions.indexOf(this.dimension);
     element("who-title").textContent = other && base !== other ? `Who gains and loses from ${base.label} to ${other.label}` : "Who waits";
     this.groups = this.#sums();
+    this.written = this.#written();
     this.#head();
     this.show();
   }
@@ -50,8 +51,9 @@ export class Who {
 
   get columns() {
     const { base, other } = this.explorer;
-    const wait = (which, run) => ({ name: `wait-${which}`, title: `Mean wait, ${breakable(run.label)}`, value: (group) => group[which] / group.jobs, text: duration });
-    const longest = (which, run) => ({ name: `longest-${which}`, title: `Longest, ${breakable(run.label)}`, value: (group) => group[`${which}Longest`], text: duration });
+    const { mean, longest: most } = this.written;
+    const wait = (which, run) => ({ name: `wait-${which}`, title: `Mean wait, ${breakable(run.label)}`, value: (group) => group[which] / group.jobs, text: mean });
+    const longest = (which, run) => ({ name: `longest-${which}`, title: `Longest, ${breakable(run.label)}`, value: (group) => group[`${which}Longest`], text: most });
     const common = [
       { name: "label", title: this.dimension.title, value: (group) => group.label },
       { name: "jobs", title: "Jobs", value: (group) => group.jobs, text: number },
@@ -62,13 +64,23 @@ export class Who {
     return [
       ...common,
       wait("other", other),
-      { name: "change", title: "Change of the mean", value: (group) => group.change.mean, text: (value) => signed(value, duration) },
+      { name: "change", title: "Change of the mean", value: (group) => group.change.mean, text: (value) => signed(value, mean) },
       { name: "less", title: "Wait less / longer", value: (group) => group.change.less - group.change.more, text: (_, { change: { less, more } }) => `${number(less)} / ${number(more)}` },
-      { name: "median", title: "Median change", value: (group) => group.change.quartiles[1], text: (value) => signed(value, duration) },
-      { name: "quartiles", title: "Quartiles", value: (group) => group.change.quartiles[2] - group.change.quartiles[0], text: (_, { change: { quartiles } }) => `${signed(quartiles[0], duration)} to ${signed(quartiles[2], duration)}` },
+      { name: "median", title: "Median change", value: (group) => group.change.quartiles[1], text: (value) => signed(value, mean) },
+      { name: "quartiles", title: "Quartiles", value: (group) => group.change.quartiles[2] - group.change.quartiles[0], text: (_, { change: { quartiles } }) => `${signed(quartiles[0], mean)} to ${signed(quartiles[2], mean)}` },
       longest("base", base),
       longest("other", other),
     ];
+  }
+
+  /** Return what writes mean waits and their changes, and longest waits, each in one unit for all groups. */
+  #written() {
+    const { wait_units: units } = this.explorer.table;
+    const of = (values, unit) => columnOf(this.groups.flatMap(values), unit);
+    return {
+      mean: of((group) => [group.base / group.jobs, group.other / group.jobs], units.mean),
+      longest: of((group) => [group.baseLongest, group.otherLongest], units.longest),
+    };
   }
 
   #sums() {

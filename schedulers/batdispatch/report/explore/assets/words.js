@@ -23,6 +23,21 @@ export const percent = (share) => `${Math.round(100 * share)}${NBSP}%`;
 /** Return a length of time in the unit that suits it. */
 export const duration = (seconds) => durationBeside(seconds, seconds);
 
+/** Return a length of time in a unit that others on the page have, [seconds, name], if it is at least half of it; null: in the one that suits it. */
+export const durationIn = (seconds, unit) => (unit && Math.abs(seconds) >= unit[0] / 2 ? inUnit(seconds, unit) : duration(seconds));
+
+/**
+ * Return what writes the durations of a column, all in the unit that the page has for such values. In a view of which all values are below a twentieth
+ * of it, they have the unit that suits the largest. Without such a unit, each has its own.
+ */
+export function columnOf(values, unit) {
+  if (!unit) return duration;
+  const largest = values.reduce((most, value) => (Number.isNaN(value) ? most : Math.max(most, Math.abs(value))), 0);
+  return largest && largest < unit[0] / 20 ? (seconds) => durationBeside(seconds, largest) : (seconds) => inUnit(seconds, unit);
+}
+
+const inUnit = (seconds, [scale, name]) => number(seconds / scale) + NBSP + name;
+
 /** Return a length of time in the unit that suits another one. */
 export function durationBeside(seconds, other) {
   const size = Math.abs(other);

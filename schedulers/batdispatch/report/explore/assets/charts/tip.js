@@ -3,7 +3,7 @@
 import { asked, ended, whose } from "../asked.js";
 import { element, make } from "../dom.js";
 import { ranFor } from "../lineage.js";
-import { duration, number } from "../words.js";
+import { duration, durationIn, number } from "../words.js";
 
 export function hideTip() {
   element("tip").hidden = true;
@@ -32,7 +32,7 @@ export function showTip(table, run, job, event, part = "") {
     make("br"),
     `asked ${asked(table, job)}`,
     make("br"),
-    `waited ${duration(run.wait[job] / table.second)}`,
+    `waited ${durationIn(run.wait[job] / table.second, table.wait_units.longest)}`,
     make("br"),
     `got ${hosts} for ${duration(took)}, ${ended(table, run, job)}`,
   ];

@@ -7,10 +7,10 @@ import { LevelOfRun } from "./level.js";
 
 const counted = (run) => Boolean(run.columns.power_at);
 
-/** Return what all hosts of a run burn between two times of the table, in words; null: it counted no energy. */
+/** Return what all hosts of a run burn between two times of the table, kWh; null: it counted no energy. */
 export function energy(explorer, run, from, to) {
   const level = explorer.level(power, run);
-  return level && `${number((level.upTo(to) - level.upTo(from)) / explorer.table.second / 3.6e6)}${NBSP}kWh`;
+  return level && (level.upTo(to) - level.upTo(from)) / explorer.table.second / 3.6e6;
 }
 
 export const power = {
