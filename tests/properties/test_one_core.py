@@ -332,7 +332,8 @@ def check_use(name: str, kind: str, part: str, shared: bool) -> None:
     if kind == "requests":
         # A sequence may try a job again that its walltime ends.
         tasks = [task._replace(walltime=max(task.walltime, task.runtime + 1)) for task in tasks]
-    result = simulate(machine, tasks, name, options={kind: part})
+    # A user's own list has no default.
+    result = simulate(machine, tasks, name, options={kind: "list[5s,1h]" if part == "list" else part})
     audit(machine, tasks, result)
     assert not result.session.ledger.rejections
 
