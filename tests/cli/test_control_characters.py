@@ -37,7 +37,9 @@ def test_errors_show_control_characters_of_names() -> None:
     assert str(InputError(f"found {WRONG}", source="f")) == f"f: found {SHOWN}"
 
 
-def test_tables_show_control_characters_of_names(workload: Path) -> None:
+def test_tables_show_control_characters_of_names(workload: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # In a narrow terminal the name takes several lines.
+    monkeypatch.setenv("COLUMNS", "120")
     out = call("workload", "show", workload).out
     assert rf"u{SHOWN}" in out
     assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u202e]", out)

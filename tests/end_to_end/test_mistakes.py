@@ -280,7 +280,7 @@ def test_bug_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 @pytest.mark.parametrize(("number", "said"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
-@pytest.mark.parametrize("command", [RUN, COMPARE], ids=["run", "compare"])
+@pytest.mark.parametrize("command", [RUN], ids=["run"])
 def test_a_signal_that_a_library_in_c_turns_into_its_own_error_ends_the_command(
     command: list[str], number: signal.Signals, said: str, place: Path
 ) -> None:

@@ -332,7 +332,8 @@ def check_use(name: str, kind: str, part: str, shared: bool) -> None:
     if kind == "requests":
         # A sequence may try a job again that its walltime ends.
         tasks = [task._replace(walltime=max(task.walltime, task.runtime + 1)) for task in tasks]
-    result = simulate(machine, tasks, name, options={kind: part})
+    # A list has no default. With one that is long enough no attempt fails: each job is one row.
+    result = simulate(machine, tasks, name, options={kind: "list[1000h]" if part == "list" else part})
     audit(machine, tasks, result)
     assert not result.session.ledger.rejections
 

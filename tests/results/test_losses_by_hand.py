@@ -64,7 +64,7 @@ def test_shares_are_of_what_is_lost_less_what_is_won(runs: tuple[Run, Run]) -> N
     # b and c cost the same: they stand by name, whichever the file has first.
     assert _costs(worse.take(range(5, -1, -1)), best).here.ids == costs.here.ids
     assert [costs.dearest(most) for most in (2, 10)] == [2, 4]
-    told = _loser(runs[1], costs, 3, {name: f"why {name}" for name in costs.here.ids}, "")
+    told = _loser(runs[1], costs, 3, None, {name: f"why {name}" for name in costs.here.ids}, "")
     assert told.jobs == 6
     # 9.05 / 6 = 1.508.
     assert told.difference == "1.51"
@@ -96,7 +96,7 @@ def test_half_of_the_difference_takes_as_many_jobs_as_reach_it(runs: tuple[Run, 
             started_jobs(read_run(write_jobs({str(i): job for i, job in enumerate(rows)}, f"{name}{more}")))
             for name, rows in jobs.items()
         )
-        return _loser(runs[1], _costs(second, first), 5, {}, "").half
+        return _loser(runs[1], _costs(second, first), 5, None, {}, "").half
 
     # Of 10: 4 + 3 reach 5. Of 12: 5 does not reach 6, 5 + 4 do. Of 9: 5 reaches 4.5.
     assert half(400.0, 300.0, 200.0, 100.0) == 2
@@ -127,7 +127,7 @@ def test_runs_that_were_not_recorded_lose_nothing_that_could_be_explained(runs: 
 
 
 def test_of_several_segments_the_one_that_waited_longest_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(losses, "sentence", lambda part: f"{part.job} was held.")
+    monkeypatch.setattr(losses, "sentence", lambda part, unit: f"{part.job} was held.")
     parts: Any = [SimpleNamespace(job=f"1_{number}", wait=wait) for number, wait in enumerate((5.0, 70.0, 60.0))]
-    assert losses._why(parts) == "It ran in 3 segments, of which 1_1 waited longest. 1_1 was held."
-    assert losses._why(parts[:1]) == "1_0 was held."
+    assert losses._why(parts, None) == "It ran in 3 segments, of which 1_1 waited longest. 1_1 was held."
+    assert losses._why(parts[:1], None) == "1_0 was held."

@@ -132,5 +132,5 @@ def test_a_comparison_killed_is_completed_by_the_next(
     assert kept == (["easy", "fcfs"] if who == "parent" else ["fcfs"])
     assert {name: contents(out / name) for name in names} == {name: undisturbed[name] for name in names}
     assert find_runs([out]) == folders
-    assert {path.name for path in out.iterdir()} - {"report"} == set(names)
+    assert {path.name for path in out.iterdir()} - {"report", "names.json"} == set(names)
     shutil.rmtree(out)

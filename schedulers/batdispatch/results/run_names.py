@@ -181,6 +181,8 @@ def belied_name(name: str, settings: Mapping[str, Any], place: str = "the table"
     """
     dispatcher, given = str(settings.get("dispatcher")), settings.get("options")
     given = given if isinstance(given, dict) else {}
+    if _in_file_names(name) == _in_file_names(f"{dispatcher}[{','.join(f'{key}={given[key]}' for key in given)}]"):
+        return ""
     # A layer is called like the dispatcher in it by those who have nothing else in it.
     words = re.findall(r"[\w-]+", " ".join([dispatcher, *map(str, given.values())]))
     known = registry.names(GROUP)
@@ -202,6 +204,11 @@ def belied_name(name: str, settings: Mapping[str, Any], place: str = "the table"
     if (said and not said & own) or orders - own:
         return f"{place} calls it {name}, and it is a run of {dispatcher} with options {given}"
     return ""
+
+
+def _in_file_names(name: str) -> str:
+    """Return a dispatcher's name with the brackets of its options, inner ones too, as a label of a run has them."""
+    return re.sub(r"[^A-Za-z0-9=.,-]+", "_", name).strip("_")
 
 
 def _names_in(text: str, known: Collection[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.blame import blame, user_error
+from batdispatch.core.line.blame import blame, interrupt_of, user_error
 from batdispatch.core.line.dispatcher import Dispatcher, find
 from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.dispatchers import simple
@@ -278,6 +278,8 @@ def _problem_of(out: Path, run: _Named, own: Dispatcher | None, tell: Tell, file
     try:
         execute(run[1], out / run[0], progress=sparse_progress(tell), files=files, own=own)
     except Exception as problem:
+        if (interrupt := interrupt_of(problem)) is not None:
+            raise interrupt from None
         error = user_error(problem)
         if isinstance(error, InputError):
             raise error from None

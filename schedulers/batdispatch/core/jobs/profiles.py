@@ -303,7 +303,7 @@ def runtime_of(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, A
     return outcome_of(profile, profiles).seconds
 
 
-def reached(names: Iterable[str], profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def reach_profiles(names: Iterable[str], profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Return the profiles that some lead to, themselves included: parts of sequences, and how a `recv` goes on.
 
     The profiles need not have been checked: what is not there, or is no name, is left out.
@@ -325,7 +325,7 @@ def reached(names: Iterable[str], profiles: Mapping[str, Mapping[str, Any]]) -> 
 
 def leaves(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield each profile that a profile leads to and that is no sequence, once."""
-    return ((key, each) for key, each in reached([name], profiles).items() if each.get("type") != "composed")
+    return ((key, each) for key, each in reach_profiles([name], profiles).items() if each.get("type") != "composed")
 
 
 def spreads_freely(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> bool:

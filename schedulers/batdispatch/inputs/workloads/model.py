@@ -10,7 +10,7 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.jobs.profiles import reached, runtime_of
+from batdispatch.core.jobs.profiles import reach_profiles, runtime_of
 from batdispatch.inputs.workloads.links import relink
 
 #: Fields of a workload's file: which of its jobs count, and several such parts that count each by itself.
@@ -106,7 +106,7 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
         # A log counts whole seconds, or fractions of microseconds at the least.
         names = {job.id: job.id for job in jobs}
         jobs = [relink(job, names, submission=round(job.submission - began, 6)) for job in jobs]
-        used = reached({job.profile for job in jobs}, self.profiles)
+        used = reach_profiles({job.profile for job in jobs}, self.profiles)
         profiles = {name: profile for name, profile in self.profiles.items() if name in used}
         about = {name: value for name, value in self.about.items() if name not in (WINDOW_FIELD, WINDOWS_FIELD)}
         origin = about.get("origin")

@@ -14,7 +14,7 @@ import msgspec
 from batdispatch.batsim.v5 import workload as batsim5
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profile_versions import BATSIM5_TYPES
-from batdispatch.core.jobs.profiles import reached
+from batdispatch.core.jobs.profiles import reach_profiles
 from batdispatch.core.numerals import number
 from batdispatch.inputs.files import replace_file
 from batdispatch.inputs.workloads.log_workload import LogWorkload
@@ -67,7 +67,7 @@ def profiles_for(workload: Workload | LogWorkload, batsim: Literal[4, 5]) -> lis
     """
     if batsim == 4:
         return [*workload.profiles]
-    used = reached({profile for profile, _ in workload.uses()}, workload.profiles)
+    used = reach_profiles({profile for profile, _ in workload.uses()}, workload.profiles)
     return [name for name in workload.profiles if name in used]
 
 
