@@ -30,18 +30,18 @@ from ortools.linear_solver import pywraplp
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
+from batdispatch.abilities.solvers.auction.groups import classes
+from batdispatch.abilities.solvers.auction.ipsched import Ipsched, IpschedOptions
+from batdispatch.abilities.solvers.auction.problem import Choice, Problem
+from batdispatch.abilities.solvers.auction.program import Program
+from batdispatch.abilities.solvers.auction.worth import spread_of, worth
+from batdispatch.abilities.solvers.solving import Limits, SolverResult
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.events import JobSubmitted, SimulationBegins
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.dispatchers.auction.groups import classes
-from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
-from batdispatch.dispatchers.auction.problem import Choice, Problem
-from batdispatch.dispatchers.auction.program import Program
-from batdispatch.dispatchers.auction.worth import spread_of, worth
 from batdispatch.parts.ordering.priority import TOP
-from batdispatch.parts.solving import Limits, SolverResult
 from batdispatch.testing.simulation import Task, simulate
 
 NODES, CORES, JOBS = 1024, 8, 200

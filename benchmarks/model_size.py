@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.dispatchers.constraint.lists import Planner, first_solution
-from batdispatch.dispatchers.constraint.models.lines import join_boxes
-from batdispatch.dispatchers.constraint.models.positions import Positions
-from batdispatch.inputs.instances import read_instances
+from batdispatch.abilities.solvers.constraint.instance import Instance
+from batdispatch.abilities.solvers.constraint.lists import Planner, first_solution
+from batdispatch.abilities.solvers.constraint.models.lines import join_boxes
+from batdispatch.abilities.solvers.constraint.models.positions import Positions
+from batdispatch.abilities.solvers.doors.files import read_instances
 from batdispatch.parts.placement import make_placement
 
 NODES = (120, 300, 1_200, 3_000, 12_000)

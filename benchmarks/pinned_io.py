@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "expe" / "pinned_io"))
 
 from draw import Drawn, draw
 
-from batdispatch.dispatchers.topology.job_ranges import dedicate
-from batdispatch.dispatchers.topology.pillars import schedule
-from batdispatch.parts.solving import Limits
+from batdispatch.abilities.solvers.pinned_io.job_ranges import dedicate
+from batdispatch.abilities.solvers.pinned_io.pillars import schedule
+from batdispatch.abilities.solvers.solving import Limits
 
 LIMITS = Limits(work=1_000_000, wall=3600.0)
 

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
-from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.dispatchers.constraint.models.for_cp_sat import ForCpSat
-from batdispatch.dispatchers.constraint.models.lines import Box, OnLines, join_boxes
+from batdispatch.abilities.solvers.constraint.instance import Instance
+from batdispatch.abilities.solvers.constraint.lists import Plan
+from batdispatch.abilities.solvers.constraint.models.for_cp_sat import ForCpSat
+from batdispatch.abilities.solvers.constraint.models.lines import Box, OnLines, join_boxes
 
 #: For each resource type and node: what is taken.
 Taken = dict[tuple[int, int], list[Box]]

@@ -28,18 +28,18 @@ import msgspec
 import numpy as np
 from positions_cp_sat import PositionsCpSat
 
-from batdispatch.dispatchers.constraint.improvement import LARGEST, improve
-from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists
-from batdispatch.dispatchers.constraint.model_search import search_plan
-from batdispatch.inputs.instances import read_instances
+from batdispatch.abilities.solvers.constraint.improvement import LARGEST, improve
+from batdispatch.abilities.solvers.constraint.instance import Instance
+from batdispatch.abilities.solvers.constraint.lists import Plan, Planner, best_of_lists
+from batdispatch.abilities.solvers.constraint.model_search import search_plan
+from batdispatch.abilities.solvers.doors.files import read_instances
+from batdispatch.abilities.solvers.doors.instances import save_instances
+from batdispatch.abilities.solvers.solving import Limits, SolverResult, run
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.sessions import sessions
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.parts.placement import make_placement
-from batdispatch.parts.solving import Limits, SolverResult, run
 from batdispatch.report.pages import fill
-from batdispatch.runs.instances import save_instances
 from batdispatch.runs.run import execute, is_made
 from batdispatch.runs.spec import RunSpec
 from batdispatch_papers.eurora.machine import eurora

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 from timing import timed
 
+from batdispatch.abilities.stochastic.requests.atoptimal import atoptimal
+from batdispatch.abilities.stochastic.requests.toptimal import toptimal, toptimal_on_grid
+from batdispatch.abilities.stochastic.requests.vocabulary import parse_law
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.parts.requests.atoptimal import atoptimal
-from batdispatch.parts.requests.toptimal import toptimal, toptimal_on_grid
-from batdispatch.parts.requests.vocabulary import parse_law
 from batdispatch_papers.stochastic.workload import scenario
 
 

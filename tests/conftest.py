@@ -12,6 +12,8 @@ gc.disable()
 
 examples.load_profile()
 
+pytest_plugins = ["result_fixtures"]
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from batdispatch.abilities.solvers.auction.groups import classes, single_nodes
+from batdispatch.abilities.solvers.auction.problem import Problem
+from batdispatch.abilities.solvers.auction.program import Program
 from batdispatch.core.errors import SimulationError
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.events import JobSubmitted, SimulationBegins
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.dispatchers.auction.groups import classes, single_nodes
-from batdispatch.dispatchers.auction.problem import Problem
-from batdispatch.dispatchers.auction.program import Program
 from expe.common.tables import interval, table
 
 HOUR = 3600.0

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from batdispatch.inputs.instances import read_instances
-from batdispatch.runs.instances import solve_with
+from batdispatch.abilities.solvers.doors.files import read_instances
+from batdispatch.abilities.solvers.doors.instances import solve_with
 
 
 class ModelResult(msgspec.Struct, kw_only=True):

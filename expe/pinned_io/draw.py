@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.dispatchers.topology.ranges import Ranges
+from batdispatch.abilities.solvers.pinned_io.ranges import Ranges
 
 #: Compute nodes between two I/O nodes of a line.
 EVERY = 25

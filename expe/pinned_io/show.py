@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from batdispatch.abilities.solvers.pinned_io.planning import plan
+from batdispatch.abilities.solvers.solving import Limits
 from batdispatch.core.errors import SimulationError
-from batdispatch.dispatchers.topology.planning import plan
 from batdispatch.inputs.files import write_whole
-from batdispatch.parts.solving import Limits
 from batdispatch.report import style
 from batdispatch.results.statistics.student import half_width
 from expe.common.tables import interval, table

@@ -13,6 +13,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from batdispatch.abilities.malleable.policy import Action, Policy, Situation
+    from batdispatch.abilities.stochastic.requests import RequestSequence, SequenceOptions
+    from batdispatch.abilities.stochastic.requests.laws import Law
     from batdispatch.api.calls import campaign, compare, replicate, run
     from batdispatch.api.looks import check, report
     from batdispatch.api.results import load
@@ -38,10 +41,7 @@ if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload, read_workload
     from batdispatch.parts.ordering import Ordering
     from batdispatch.parts.placement import HostPlacement, Placement
-    from batdispatch.parts.policy import Action, Policy, Situation
     from batdispatch.parts.prediction import Prediction
-    from batdispatch.parts.requests import RequestSequence, SequenceOptions
-    from batdispatch.parts.requests.laws import Law
     from batdispatch.runs.listener import Listener
 
 __version__ = "0.1.0"

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from batdispatch.abilities.solvers.auction.base import AuctionDispatcher
+from batdispatch.abilities.tasks.task_dispatcher import TaskDispatcher
 from batdispatch.audit.run import Auditor
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import GROUP, find
-from batdispatch.dispatchers.auction.base import AuctionDispatcher
-from batdispatch.dispatchers.topology.task_dispatcher import TaskDispatcher
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch_papers.dada.machine import hybrid

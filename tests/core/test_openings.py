@@ -10,6 +10,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from batdispatch.abilities.solvers.constraint.best_list import BestList
+from batdispatch.abilities.solvers.constraint.instance import Instance
+from batdispatch.abilities.solvers.constraint.lists import Planner
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line import dispatcher as dispatchers
@@ -17,9 +20,6 @@ from batdispatch.core.line import registry
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.openings import Openings
-from batdispatch.dispatchers.constraint.best_list import BestList
-from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.dispatchers.constraint.lists import Planner
 from batdispatch.parts.ordering.easy_beside import EasyBeside
 from simulating import Result, Task, reasons, simulate, start_all
 from strategies import make_job

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from batdispatch.parts.requests.laws import Empirical
-from batdispatch.parts.requests.vocabulary import parse_law
+from batdispatch.abilities.stochastic.requests.laws import Empirical
+from batdispatch.abilities.stochastic.requests.vocabulary import parse_law
 from batdispatch_papers.stochastic.likelihood import FAMILIES, distance, fit_family, held_out, split, support_of
 
 #: Family -> a law of it that truncation changes much.

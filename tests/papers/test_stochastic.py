@@ -10,13 +10,13 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.abilities.stochastic.requests.base import make_sequence
+from batdispatch.abilities.stochastic.requests.vocabulary import parse_law
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.parts.requests.base import make_sequence
-from batdispatch.parts.requests.vocabulary import parse_law
 from batdispatch_papers.stochastic.law_fits import HISTORY as LAST
 from batdispatch_papers.stochastic.law_fits import MEAN_TOLERANCE, fit, histories, with_laws
 from batdispatch_papers.stochastic.likelihood import held_out

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.abilities.explorer.decision_columns import decision_columns
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all
-from batdispatch.report.explore.decision_columns import decision_columns
 from batdispatch.report.page import render
 from batdispatch.report.plan_tables import solved_plans
 from batdispatch.results.decisions import (

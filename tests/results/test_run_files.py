@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.abilities.solvers.doors.instances import save_instances
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.folders import MARK
 from batdispatch.results import runs
@@ -16,7 +17,6 @@ from batdispatch.results.columns import RunColumns
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.run_files import NAMES, digests
 from batdispatch.results.runs import read_result, read_run
-from batdispatch.runs.instances import save_instances
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from batdispatch.abilities.malleable.policy import Action, Policy, Situation
+from batdispatch.abilities.malleable.resizing import Resizing
 from batdispatch.core.jobs.job import JobState, Stay
 from batdispatch.core.jobs.sizes import Sizes, read_sizes
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_options
 from batdispatch.core.machine.machine import Machine
-from batdispatch.layers.resizing import Resizing
-from batdispatch.parts.policy import Action, Policy, Situation
 from simulating import Result, Row, Task, audit, micro
 from stochastic import attempts_of
 

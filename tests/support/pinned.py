@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.abilities.solvers.pinned_io.ranges import Ranges
+from batdispatch.abilities.solvers.solving import Limits
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.dispatchers.topology.ranges import Ranges
-from batdispatch.parts.solving import Limits
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

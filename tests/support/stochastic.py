@@ -8,10 +8,10 @@ import msgspec
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
+from batdispatch.abilities.stochastic.requests import GROUP, make_sequence
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
-from batdispatch.parts.requests import GROUP, make_sequence
 from simulating import Result, Row, Task, audit, micro
 from strategies import workloads
 

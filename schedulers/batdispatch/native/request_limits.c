@@ -1,4 +1,4 @@
-/* The best limits of a request sequence: see batdispatch.parts.requests.toptimal, whose `fill_best` does the same. */
+/* The best limits of a request sequence: see batdispatch.abilities.stochastic.requests.toptimal, whose `fill_best` does the same. */
 #include <stdint.h>
 
 #include "export.h"

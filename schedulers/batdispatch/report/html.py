@@ -60,12 +60,12 @@ def page_text(template: str, **values: Any) -> str:
 def environment() -> jinja2.Environment:
     """Return what templates are rendered in: filters, `asset` for a script or style, `module` for one that imports."""
     made = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_text),
+        loader=jinja2.FunctionLoader(template_text),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
-    made.globals |= {"version": __version__, "asset": lambda name: Markup(_text(name)), "module": _module}
+    made.globals |= {"version": __version__, "asset": lambda name: Markup(template_text(name)), "module": _module}
     made.filters |= {
         "breakable": breakable,
         "formula": formula,
@@ -76,13 +76,14 @@ def environment() -> jinja2.Environment:
     return made
 
 
-def _text(name: str, folder: str = "templates") -> str:
-    return (resources.files("batdispatch.report") / folder / name).read_text(encoding="utf-8")
+def template_text(name: str) -> str:
+    """Return a file in ``templates``: a template, a style, or a script that pages share."""
+    return (resources.files("batdispatch.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _module(name: str) -> Markup:
     """Return a script with what it imports, whose names are seen by no other script of the page."""
-    return Markup(f"{{\n{bundle_script(f'templates/{name}', lambda path: _text(path, ''))}}}\n")
+    return Markup(f"{{\n{bundle_script(name, template_text)}}}\n")
 
 
 def breakable(text: str) -> Markup:

@@ -1,7 +1,7 @@
 """How a run decided, decision by decision: how long each took, and what the solver of each plan achieved.
 
 ``decision_times.csv`` has a row for each decision, ``time,seconds``: the simulated time, s, and how long the dispatcher
-took by the run's clock, s. ``solver.jsonl`` has a line for each plan (see `parts.solving.account`).
+took by the run's clock, s. ``solver.jsonl`` has a line for each plan (see `Account` of the solvers).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from batdispatch.results.run_files import find
 TIMES, PLANS = "decision_times.csv", "solver.jsonl"
 #: Fields of a plan that a clock measured, which are others each time.
 CLOCKED_FIELDS = ("build_seconds", "solve_seconds")
-#: What the solver says of a plan that is proven to be the best, and where it found none (`parts.solving.runner`).
+#: What the solver says of a plan that is proven to be the best, and where it found none (`SolverResult`).
 _PROVEN, _WITHOUT = ("OPTIMAL", "BOUND"), ("UNKNOWN", "INFEASIBLE")
 #: Values of `Plans.status`.
 PROVEN, INCUMBENT, NONE = range(3)

@@ -203,9 +203,7 @@ def test_a_board_that_was_not_run_is_on_the_page() -> None:
 @pytest.mark.slow
 def test_the_command_and_an_authors_own(tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
-    mine.write_text(
-        "from batdispatch.dispatchers.topology.heft import Heft\n\n\nclass Mine(Heft):\n    '''As heft.'''\n"
-    )
+    mine.write_text("from batdispatch.abilities.tasks.heft import Heft\n\n\nclass Mine(Heft):\n    '''As heft.'''\n")
     words = ["leaderboard", "--boards", "tasks", "--jobs", "1", "--out", str(tmp_path / "out"), "--quiet"]
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output

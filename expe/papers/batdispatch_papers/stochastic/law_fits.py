@@ -16,13 +16,13 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
+from batdispatch.abilities.stochastic.requests.base import make_sequence
+from batdispatch.abilities.stochastic.requests.cost import expected_cost
+from batdispatch.abilities.stochastic.requests.laws import Empirical, Floats, Law
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import runtime_of
 from batdispatch.inputs.workloads.model import Workload
-from batdispatch.parts.requests.base import make_sequence
-from batdispatch.parts.requests.cost import expected_cost
-from batdispatch.parts.requests.laws import Empirical, Floats, Law
 from batdispatch_papers.stochastic.likelihood import distance, fit_family, held_out, split
 from batdispatch_papers.stochastic.workload_options import Fit
 

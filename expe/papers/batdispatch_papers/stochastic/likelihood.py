@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from batdispatch.parts.requests.laws import Empirical, Floats, Law, text_of
-from batdispatch.parts.requests.vocabulary import SHAPES, parse_law
+from batdispatch.abilities.stochastic.requests.laws import Empirical, Floats, Law, text_of
+from batdispatch.abilities.stochastic.requests.vocabulary import SHAPES, parse_law
 
 Theta = Floats
 

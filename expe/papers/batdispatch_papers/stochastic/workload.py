@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.abilities.stochastic.requests.laws import Floats, Law
+from batdispatch.abilities.stochastic.requests.vocabulary import parse_law
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
@@ -28,8 +30,6 @@ from batdispatch.core.jobs.request import Request
 from batdispatch.core.numerals import number
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload
-from batdispatch.parts.requests.laws import Floats, Law
-from batdispatch.parts.requests.vocabulary import parse_law
 from batdispatch_papers.stochastic.workload_options import Arrivals, Widths
 
 HOUR = 3600.0

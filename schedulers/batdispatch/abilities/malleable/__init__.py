@@ -4,10 +4,10 @@ from batdispatch.core.abilities import Ability, Kind
 
 ABILITY = Ability(
     name="malleable",
-    kinds=(Kind("policies", "batdispatch.parts.policy:Policy", "policy", after="predictions"),),
+    kinds=(Kind("policies", "batdispatch.abilities.malleable.policy:Policy", "policy", after="predictions"),),
     names={
-        "Action": "batdispatch.parts.policy",
-        "Policy": "batdispatch.parts.policy",
-        "Situation": "batdispatch.parts.policy",
+        "Action": "batdispatch.abilities.malleable.policy",
+        "Policy": "batdispatch.abilities.malleable.policy",
+        "Situation": "batdispatch.abilities.malleable.policy",
     },
 )

@@ -7,7 +7,7 @@ ABILITY = Ability(
     commands=(
         Command(
             "instance",
-            "batdispatch.cli.instance",
+            "batdispatch.abilities.solvers.doors.command",
             "Save a run's instances and solve them with any model.",
             heading="Results",
             after="export",

@@ -7,7 +7,7 @@ ABILITY = Ability(
     commands=(
         Command(
             "requests",
-            "batdispatch.cli.requests",
+            "batdispatch.abilities.stochastic.doors.command",
             "Print how long a stochastic job should ask for.",
             heading="Dispatchers, and your own",
             after="explain",
@@ -16,7 +16,7 @@ ABILITY = Ability(
     kinds=(
         Kind(
             "requests",
-            "batdispatch.parts.requests:RequestSequence",
+            "batdispatch.abilities.stochastic.requests:RequestSequence",
             "request",
             title="request sequence",
             option="requests",
@@ -34,8 +34,8 @@ ABILITY = Ability(
         ),
     ),
     names={
-        "Law": "batdispatch.parts.requests.laws",
-        "RequestSequence": "batdispatch.parts.requests",
-        "SequenceOptions": "batdispatch.parts.requests",
+        "Law": "batdispatch.abilities.stochastic.requests.laws",
+        "RequestSequence": "batdispatch.abilities.stochastic.requests",
+        "SequenceOptions": "batdispatch.abilities.stochastic.requests",
     },
 )

@@ -1,6 +1,6 @@
 // Differences to a run of choice, below the values of the others. The page has all values in full.
 
-import { NBSP, number, signed } from "../explore/assets/words.js";
+import { NBSP, number, signed } from "./words.js";
 
 const TIMES = "\u00d7";
 const valueOf = (cell) => (cell.dataset.value === "" ? null : Number(cell.dataset.value));

@@ -1,0 +1,1 @@
+"""The command `instance`, what it does, and the files of saved instances."""

@@ -1,1 +1,0 @@
-"""Dispatchers of malleable jobs."""

@@ -1,1 +1,0 @@
-"""Dispatchers of jobs whose run time is a random variable."""

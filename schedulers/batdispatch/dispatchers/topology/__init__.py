@@ -1,1 +1,0 @@
-"""Dispatchers that decide by where nodes and data are."""

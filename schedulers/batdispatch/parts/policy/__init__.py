@@ -1,5 +1,0 @@
-"""Policies: whether a running job is resized at a reconfiguring point, and to what size."""
-
-from batdispatch.parts.policy.base import GROUP, Action, Policy, Situation, make_policy
-
-__all__ = ["GROUP", "Action", "Policy", "Situation", "make_policy"]

@@ -1,5 +1,0 @@
-"""Request sequences of jobs whose run time is a random variable: how long to ask for, attempt after attempt."""
-
-from batdispatch.parts.requests.base import GROUP, RequestSequence, SequenceOptions, make_sequence
-
-__all__ = ["GROUP", "RequestSequence", "SequenceOptions", "make_sequence"]

@@ -1,1 +1,0 @@
-"""The part of a report that people explore: the jobs of all runs, in the page, with what draws them there."""

@@ -1,0 +1,138 @@
+"""Each ability can be taken away: without its folder and its entry points, the rest works as before."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Collection
+from pathlib import Path
+
+import grimp
+import pytest
+
+import batdispatch
+from batdispatch.core.abilities import own_abilities
+from batdispatch.inputs.platforms.generate import flat
+
+ROOT = Path(__file__).parents[2]
+NAMES = [ability.name for ability in own_abilities()]
+POINTS: dict[str, dict[str, str]] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+#: Folders of tests of the base; the first is quick.
+FOLDERS = ("core", "batsim", "dispatchers", "parts")
+WORKLOAD = """{"nb_res": 4, "jobs": [
+    {"id": "1", "subtime": 0, "res": 3, "walltime": 20, "profile": "p"},
+    {"id": "2", "subtime": 1, "res": 4, "walltime": 20, "profile": "p"},
+    {"id": "3", "subtime": 2, "res": 1, "walltime": 5, "profile": "q"}
+], "profiles": {"p": {"type": "delay", "delay": 10}, "q": {"type": "delay", "delay": 4}}}"""
+
+
+def without(abilities: Collection[str], place: Path) -> dict[str, str]:
+    """Copy the package without some abilities; return the environment in which the copy is the one installed."""
+    gone = [Path(batdispatch.__file__).parent / "abilities" / name for name in abilities]
+    shutil.copytree(
+        Path(batdispatch.__file__).parent,
+        place / "batdispatch",
+        ignore=lambda folder, names: [name for name in names if name == "__pycache__" or Path(folder, name) in gone],
+    )
+    about = place / f"batdispatch-{batdispatch.__version__}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: batdispatch\nVersion: {batdispatch.__version__}\n")
+    lines = []
+    for group, points in POINTS.items():
+        lines += ["", f"[{group}]"]
+        for name, value in points.items():
+            if not value.startswith(tuple(f"batdispatch.abilities.{ability}." for ability in abilities)):
+                lines.append(f"{name} = {value}")
+    (about / "entry_points.txt").write_text("\n".join(lines))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (place, ROOT / "expe/papers")))}
+
+
+def base_tests(*folders: str) -> list[Path]:
+    """Return files of tests that name nothing which an ability announces, one by one or all together."""
+    names = {name for points in POINTS.values() for name, place in points.items() if ".abilities." in place}
+    named = re.compile(
+        "|".join([r"batdispatch\.(abilities|__all__)", *(rf"[\"'\[]{re.escape(name)}[\"'\[]" for name in names)])
+    )
+    found = [file for folder in folders for file in sorted((ROOT / "tests" / folder).glob("test_*.py"))]
+    chosen = [file for file in found if not named.search(file.read_text())]
+    assert len(chosen) > len(found) / 2
+    return chosen
+
+
+def run(environment: dict[str, str], *words: str | Path) -> str:
+    done = subprocess.run(
+        [sys.executable, *map(str, words)], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def use(environment: dict[str, str], folder: Path) -> None:
+    """Run, compare, report and serve with the copy."""
+    where = run(environment, "-c", "import batdispatch; print(batdispatch.__file__)")
+    assert folder in Path(where).parents
+    (folder / "p.xml").write_bytes(flat(4))
+    (folder / "w.json").write_text(WORKLOAD)
+    inputs = ("--platform", folder / "p.xml", "--workload", folder / "w.json")
+    call = ("-m", "batdispatch")
+    run(environment, *call, "run", *inputs, "--dispatcher", "easy", "--out", folder / "run")
+    run(environment, *call, "compare", *inputs, "--dispatchers", "fcfs,easy", "--out", folder / "compared")
+    run(environment, *call, "report", folder / "run", "--out", folder / "page.html")
+    run(environment, *call, "list")
+    run(environment, *call, "--help")
+    # The same run through a socket, which the copy serves.
+    socket = f"ipc://{folder}/wire"
+    serve = subprocess.Popen(
+        [sys.executable, *call, "serve", "--dispatcher", "easy", "--socket", socket],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        run(environment, *call, "engine", *inputs, "--socket", socket, "--out", folder / "served")
+        assert serve.wait(60) == 0, serve.communicate()[1]
+    finally:
+        serve.kill()
+        serve.communicate()
+    assert (folder / "served/jobs.csv").read_bytes() == (folder / "run/jobs.csv").read_bytes()
+
+
+def test_an_ability_that_stays_is_there(tmp_path: Path) -> None:
+    """The copies of the other tests would prove nothing if they were the package that is installed."""
+    environment = without([], tmp_path)
+    code = "from batdispatch.core.abilities import own_abilities; print([each.name for each in own_abilities()])"
+    assert run(environment, "-c", code).strip() == str(NAMES)
+
+
+@pytest.mark.parametrize("gone", NAMES)
+def test_without_an_ability_the_commands_of_the_base_work(gone: str, tmp_path: Path) -> None:
+    use(without([gone], tmp_path), tmp_path)
+
+
+def test_without_all_abilities_the_tests_of_the_base_pass(tmp_path: Path) -> None:
+    environment = without(NAMES, tmp_path)
+    use(environment, tmp_path)
+    run(environment, "-m", "pytest", "-q", "-p", "no:cacheprovider", *base_tests("core"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gone", NAMES)
+def test_without_an_ability_the_tests_of_the_base_pass(gone: str, tmp_path: Path) -> None:
+    run(without([gone], tmp_path), "-m", "pytest", "-q", "-p", "no:cacheprovider", *base_tests(*FOLDERS))
+
+
+@pytest.mark.parametrize("ability", own_abilities(), ids=NAMES)
+def test_an_ability_imports_the_abilities_that_it_says(ability: object) -> None:
+    graph = grimp.build_graph("batdispatch", cache_dir=None)
+    name = f"batdispatch.abilities.{ability.name}"  # type: ignore[attr-defined]
+    inside = {name, *graph.find_descendants(name)}
+    used = {
+        each.split(".")[2]
+        for module in inside
+        for each in graph.find_modules_directly_imported_by(module)
+        if each.startswith("batdispatch.abilities.") and each not in inside
+    }
+    assert used == set(ability.needs)  # type: ignore[attr-defined]
