@@ -14,7 +14,7 @@ measures that leave one value out, less the measure that leaves out value i. The
 BCa is not defined if the values are nearly all alike. Then the percentile interval is taken.
 
 When to use: for means over replicates, slices or blocks, of which nothing is known of the distribution. Values must be
-independent of each other (`dependence` is for those that are not). If there are fewer than ten, the interval is too
+independent of each other (`mean_effect` is for those that are not). If there are fewer than ten, the interval is too
 narrow, since no draw knows what none of the values shows (`benchmarks/interval_coverage.py` measures by how much).
 
 Draws begin from one seed: the same values give the same interval.

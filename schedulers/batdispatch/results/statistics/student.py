@@ -53,7 +53,7 @@ def mean_by_student(values: Values, quantile: Quantile = student_quantile, size:
     Args:
         values: at least one.
         quantile: which t.
-        size: how many independent values they are worth, above 1, see `dependence`; None: all are independent.
+        size: how many independent values they are worth, above 1; None: all are independent.
     """
     mean = float(np.mean(values))
     if len(values) == 1:
