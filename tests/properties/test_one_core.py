@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import naive
+from batdispatch.abilities.stochastic import requests
 from batdispatch.batsim import protocol
 from batdispatch.batsim.v4 import jobs as jobs4
 from batdispatch.core.capacity.filling import first_fit
@@ -28,7 +29,7 @@ from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.layers.base import Layer
-from batdispatch.parts import ordering, placement, prediction, requests
+from batdispatch.parts import ordering, placement, prediction
 from simulating import Task, audit, simulate
 from strategies import make_job
 
