@@ -1,4 +1,4 @@
-"""What abilities bring along: each one is a folder of its own, which the rest of the package does not know.
+"""Announcements of abilities: each ability is a folder of its own, which the rest of the package does not know.
 
 The ``__init__.py`` of the folder holds an `Ability` as ``ABILITY``. Its dispatchers, parts and page sections are entry
 points of their groups, as those of a stranger's package. Without its folder and its entry points everything else works
@@ -22,7 +22,7 @@ class Command(NamedTuple):
         module: that holds it as ``command``; it is imported when the command is used.
         summary: a sentence about it, for the help.
         heading: of the help, under which it stands.
-        after: the command that it stands behind there; empty: it comes first.
+        after: the command that it stands behind there; empty: it comes last.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Kind(NamedTuple):
         name: of the kind, in the plural, as ``list`` takes it.
         base: ``module:Class`` that each one derives from.
         single: name of the kind in the singular.
-        title: what one of them is called in a sentence; empty: as in the singular.
+        title: name of one of them in a sentence; empty: as in the singular.
         option: that takes its name; empty: as in the singular.
-        after: the kind that it stands behind in lists.
+        after: the kind that it stands behind in lists; empty: it comes last.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Skeleton(NamedTuple):
         kind: its subcommand.
         group: the end of its entry-point group.
         option: the option of a dispatcher that takes it, or ``dispatcher``; its files are called so.
-        about: what the package is, in a sentence.
+        about: a sentence about the package.
         example: a name.
         package: in whose folder ``skeleton`` the files stand.
     """
@@ -73,7 +73,7 @@ class Skeleton(NamedTuple):
 
 
 class Ability(NamedTuple):
-    """What an ability announces beside its entry points of other groups.
+    """The announcement of an ability, beside its entry points of other groups.
 
     Attributes:
         name: of its folder.

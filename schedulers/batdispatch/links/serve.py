@@ -98,7 +98,7 @@ def serve(
 
 
 class _Bounds(NamedTuple):
-    """What a peer must keep to: seconds of silence (0: any), and the size of messages, in words."""
+    """Limits that a peer keeps to: seconds of silence (0: any), and the size of messages, in words."""
 
     timeout: float
     size: str

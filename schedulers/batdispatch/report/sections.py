@@ -18,7 +18,7 @@ GROUP = "batdispatch.sections"
 
 
 class PageFacts(NamedTuple):
-    """What a section is made from.
+    """The runs of a page, and the facts about them that sections are made from.
 
     Attributes:
         runs: in the order of the page.

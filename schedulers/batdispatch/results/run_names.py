@@ -22,7 +22,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import GROUP
-from batdispatch.core.line.options import parse_named
+from batdispatch.core.line.options import in_file_names, parse_named
 from batdispatch.inputs.files import content_digest, read_record, write_json
 from batdispatch.inputs.folders import stamp
 from batdispatch.results.run_files import RESULT, find
@@ -39,7 +39,7 @@ _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 
 
 class BoundName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a run was made as.
+    """The name of a run and the inputs and settings that it was made from.
 
     Attributes:
         name: what people call it: a dispatcher with its options, or a change of a site.
@@ -81,7 +81,7 @@ class NamedRun(NamedTuple):
 
     @property
     def identity(self) -> str:
-        """Digest of all that decides over the run but for the code; of what nobody simulated, of what is there."""
+        """Digest of all that decides over the run but for the code; of a log beside runs, the digest of its files."""
         if not self.settings:
             files = filter(None, (find(self.folder, name) for name in ("jobs.csv", RESULT)))
             return hashlib.sha256("".join(map(content_digest, files)).encode()).hexdigest()
@@ -96,7 +96,7 @@ class NamedRun(NamedTuple):
 
 
 class Misnomer(NamedTuple):
-    """What a run is whose folder's name is wrong, and how that contradicts it."""
+    """The right name of a run in a folder with a wrong one, and how the two contradict each other."""
 
     name: str
     why: str
@@ -181,7 +181,8 @@ def belied_name(name: str, settings: Mapping[str, Any], place: str = "the table"
     """
     dispatcher, given = str(settings.get("dispatcher")), settings.get("options")
     given = given if isinstance(given, dict) else {}
-    if _in_file_names(name) == _in_file_names(f"{dispatcher}[{','.join(f'{key}={given[key]}' for key in given)}]"):
+    full = f"{dispatcher}[{','.join(f'{key}={value}' for key, value in given.items())}]"
+    if _without_brackets(name) == _without_brackets(full):
         return ""
     # A layer is called like the dispatcher in it by those who have nothing else in it.
     words = re.findall(r"[\w-]+", " ".join([dispatcher, *map(str, given.values())]))
@@ -206,9 +207,9 @@ def belied_name(name: str, settings: Mapping[str, Any], place: str = "the table"
     return ""
 
 
-def _in_file_names(name: str) -> str:
-    """Return a dispatcher's name with the brackets of its options, inner ones too, as a label of a run has them."""
-    return re.sub(r"[^A-Za-z0-9=.,-]+", "_", name).strip("_")
+def _without_brackets(name: str) -> str:
+    """Return a name in the form that it has in common with the label of its run, which lacks brackets."""
+    return re.sub("_+", "_", in_file_names(name)).strip("_")
 
 
 def _names_in(text: str, known: Collection[str]) -> Iterator[str]:

@@ -6,7 +6,6 @@ Nothing large is imported, so that help is quick.
 from __future__ import annotations
 
 import math
-import re
 import shlex
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.options import in_file_names
 from batdispatch.core.line.settings import (
     BATSIM,
     DISPATCHER,
@@ -134,7 +134,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             # Both programs have a filler, and so have we.
             name = self.dispatcher.replace(":", "-", 1).replace("/", "_")
         parts = [name, *(f"{key}={value}" for key, value in self.options.items())]
-        return re.sub(r"[^A-Za-z0-9=.,_-]", "_", ",".join(parts))
+        return in_file_names(",".join(parts))
 
 
 #: Fields that make a dispatcher, whatever simulates.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import typing
 from collections.abc import Mapping
 from itertools import accumulate
@@ -50,6 +51,11 @@ def split_list(text: str) -> list[str]:
             parts.append(text[begin:index])
             begin = index + 1
     return [*parts, text[begin:]]
+
+
+def in_file_names(text: str) -> str:
+    """Return a dispatcher's name with its options as the name of a folder has it: brackets are underscores."""
+    return re.sub(r"[^A-Za-z0-9=.,_-]", "_", text)
 
 
 class NamedText(typing.NamedTuple):

@@ -1,4 +1,4 @@
-"""What a campaign calls its cells: names and what the file states in the table, and links for people.
+"""Names of the cells of a campaign: in the table with the options that the file states, and links for people.
 
 Each name is worked out here, from the plan. `note_needs` binds them to the cells before any is made, the table and the
 links show them, and the check compares these with that.
@@ -35,7 +35,7 @@ class NamedInput(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NamedCell(msgspec.Struct, frozen=True, kw_only=True):
-    """What a campaign calls a cell.
+    """The names of a cell.
 
     Attributes:
         cell: its key.
