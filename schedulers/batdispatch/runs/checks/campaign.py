@@ -28,7 +28,7 @@ from batdispatch.runs.campaign.table import (
     read_all_rows,
     read_headings,
 )
-from batdispatch.runs.checks.cells import against_inputs, against_run
+from batdispatch.runs.checks.cells import against_inputs, against_link, against_run
 
 KIND = "table"
 #: What a file states about a row, before the dot of a column.
@@ -113,7 +113,7 @@ def _bound(folder: Path, rows: list[Row], needs: Needs) -> Iterator[Violation]:
             for text in against_run(one, read_result(cell)):
                 yield Violation(KIND, f"cell {one.cell}: {text}")
     for one in named:
-        for text in against_inputs(one):
+        for text in (*against_inputs(one), *against_link(one)):
             yield Violation(KIND, f"{one.link}: {text}")
     # Parts that the last call left out may have links, too.
     links = {one.link: one.cell for part in needs.parts.values() for one in part.named}

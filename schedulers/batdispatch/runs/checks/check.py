@@ -22,7 +22,7 @@ from batdispatch.results.origins import Origins, find_origins
 from batdispatch.results.run_names import misnamed_folders
 from batdispatch.results.runs import named_run, read_result
 from batdispatch.runs.checks.again import Budget, Rerun, make_again
-from batdispatch.runs.checks.changes import belied_change
+from batdispatch.runs.checks.changes import belied_change, belied_log
 from batdispatch.runs.checks.folders import Collection, collections_in
 from batdispatch.runs.checks.options import CheckOptions
 from batdispatch.runs.checks.settings import contradictions, read_said
@@ -90,10 +90,11 @@ def check(
     again = make_again(reruns, budget, lambda done, total: progress("rerun", done, total))
     for each, findings in zip(runs, again, strict=True):
         each.findings.merge(findings)
-    for log in filter(misnomers.get, logs):
-        findings = Findings(limit=how.limit)
-        findings.add(Violation("name", misnomers[log].why))
-        runs.append(CheckResult(log, findings))
+    for log in logs:
+        if said := misnomers[log].why if log in misnomers else belied_log(log):
+            findings = Findings(limit=how.limit)
+            findings.add(Violation("name", said))
+            runs.append(CheckResult(log, findings))
     return Report(runs, _tables(collections, how.limit), len(every) - len(chosen))
 
 
