@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.engines.blocks import write_rows as write_blocks
 from batdispatch.native.library import load
-from batdispatch.native.record import Record, structure_of
+from batdispatch.native.record import Record, call, structure_of
 from batdispatch.native.texts import PackedTexts
 
 #: Positions in `FINAL_STATES`.
@@ -141,7 +142,7 @@ class JobRows(Record):
         self.hold_texts(outcomes=PackedTexts.of(OUTCOMES))
         numbers = {name: np.empty(count) for name in NUMBERS}
         self.hold(**{f"row_{name}": column for name, column in numbers.items()})
-        write_blocks(count, write, "write_job_rows", self)
+        write_blocks(count, write, partial(call, "write_job_rows"), self)
         return numbers
 
 
