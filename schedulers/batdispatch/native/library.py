@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent
 #: other library of the process can replace a function.
 FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off")
 #: What each library has a copy of: how numbers are rounded and written.
-SHARED = ("decimals.c", "rounding.c")
+COMMON_SOURCES = ("decimals.c", "rounding.c")
 
 
 class Library:
@@ -38,8 +38,8 @@ class Library:
         return cls(Path(file).parent / "native")
 
     def _sources(self) -> list[Path]:
-        shared = [FOLDER / name for name in SHARED if self.folder != FOLDER]
-        return [*sorted(self.folder.glob("*.c")), *shared]
+        common = [FOLDER / name for name in COMMON_SOURCES if self.folder != FOLDER]
+        return [*sorted(self.folder.glob("*.c")), *common]
 
     def path(self) -> Path:
         """Return where the library of these sources is, if it was built."""

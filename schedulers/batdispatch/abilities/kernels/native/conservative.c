@@ -6,15 +6,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "calls.h"
 #include "candidates.h"
 #include "export.h"
 #include "extremes.h"
 #include "gains.h"
 #include "plan_search.h"
+#include "power_saving.h"
 #include "queue_tree.h"
 #include "rounding.h"
 #include "running_jobs.h"
 #include "sleepers.h"
+#include "switches.h"
 
 /* Keep nothing for a job any more. */
 static void forget(Plan *plan, int64_t job)

@@ -3,8 +3,11 @@
 #include <math.h>
 
 #include "export.h"
+#include "node_jobs.h"
 #include "node_plan.h"
+#include "node_use.h"
 #include "plan.h"
+#include "queue_order.h"
 #include "rounding.h"
 #include "running_jobs.h"
 

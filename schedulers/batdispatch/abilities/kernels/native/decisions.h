@@ -5,6 +5,7 @@
 #define BATDISPATCH_DECISIONS_H
 
 #include "foresight.h"
+#include "nodes.h"
 #include "queue_order.h"
 
 /* Which dispatcher decides; EASY reserves a number of hosts, or particular ones. */
@@ -19,6 +20,9 @@ void decide_easy(State *state, bool by_hosts);
 /* Decide as one of these does, in an order by key; `beside`: of guarded, or null; `foresight`: where jobs may outlive what
  * is expected of them, else null. */
 void decide_by_key(State *state, Order *order, Beside *beside, Foresight *foresight, int64_t rule);
+
+/* Decide as one of these does, on nodes. */
+void decide_on_nodes(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule);
 
 /* EASY: find the shadow time of a job, and how many hosts it leaves spare then. */
 void reserve(State *state, int64_t head);

@@ -8,6 +8,7 @@
 #include "decisions.h"
 #include "extremes.h"
 #include "hosts.h"
+#include "power_saving.h"
 #include "queue_tree.h"
 #include "rounding.h"
 #include "running_jobs.h"

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "calls.h"
 #include "rounding.h"
-#include "running_jobs.h"
 
 /* Seconds after its expected end at which the end of a job is still on time. */
 #define TOLERANCE 0.01

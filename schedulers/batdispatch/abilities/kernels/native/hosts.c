@@ -4,15 +4,6 @@
 
 #include "extremes.h"
 #include "host_sets.h"
-#include "sleepers.h"
-
-bool has_room(const State *state)
-{
-    /* Each start cuts a run of free hosts in two places at most. */
-    int64_t most = state->runs + state->free_runs + 2 * least_of(state->waiting, state->free);
-    bool may_switch = !state->sleepers || has_room_for_switches(state);
-    return most <= state->room && may_switch && state->calls + MOST_ASKED <= state->most_calls;
-}
 
 /* Let `to` be the place of the free runs from `from` on, up to the last one. */
 static void move_runs(State *state, int64_t from, int64_t to)

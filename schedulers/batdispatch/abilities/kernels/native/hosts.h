@@ -6,8 +6,6 @@
 
 #include "state.h"
 
-/* Return whether there is room for the runs of all jobs that may start now, and for calls. */
-bool has_room(const State *state);
 /* Give a job the lowest free hosts above the host `above`; there must be enough. */
 void take_hosts(State *state, int64_t job, int64_t above);
 /* Let the hosts of a job be free again. */

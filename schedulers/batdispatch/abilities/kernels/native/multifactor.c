@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "extremes.h"
-#include "nodes.h"
+#include "node_use.h"
 #include "rounding.h"
 
 /* The natural logarithm of 2, and the largest priority. */

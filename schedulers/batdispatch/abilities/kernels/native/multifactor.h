@@ -5,10 +5,8 @@
 #ifndef BATDISPATCH_MULTIFACTOR_H
 #define BATDISPATCH_MULTIFACTOR_H
 
+#include "nodes.h"
 #include "state.h"
-
-/* See nodes.h. */
-typedef struct Nodes Nodes;
 
 /* Share over use of an account and of an owner in it. */
 typedef struct {

@@ -1,8 +1,6 @@
-/* Where the units of a job go: see batdispatch.core.capacity.filling, and the placement consecutive. */
-#include <stdlib.h>
-#include <string.h>
+#include "node_places.h"
 
-#include "nodes.h"
+#include "node_fits.h"
 
 /* The hosts in the order in which a job takes them, and what it asks for. */
 typedef struct {
@@ -12,19 +10,6 @@ typedef struct {
     int64_t least;
     int64_t most;
 } Filling;
-
-static int compare_roomy(const void *one, const void *other)
-{
-    const Roomy *a = one, *b = other;
-    if (a->room != b->room)
-        return a->room > b->room ? -1 : 1;
-    return a->at < b->at ? -1 : 1;
-}
-
-void sort_roomy(Roomy *roomy, int64_t count)
-{
-    qsort(roomy, (size_t)count, sizeof *roomy, compare_roomy);
-}
 
 static void put(Nodes *nodes, int64_t host, int64_t units)
 {

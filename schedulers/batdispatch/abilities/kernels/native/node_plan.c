@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "node_fits.h"
+#include "node_places.h"
+#include "node_use.h"
 #include "plan.h"
 #include "rounding.h"
 

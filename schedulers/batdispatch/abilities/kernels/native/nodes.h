@@ -6,9 +6,8 @@
 #ifndef BATDISPATCH_NODES_H
 #define BATDISPATCH_NODES_H
 
-#include "foresight.h"
+#include "entries.h"
 #include "host_sets.h"
-#include "queue_order.h"
 #include "openings.h"
 
 /* A host with room for a job, and where it stands in some order. */
@@ -79,46 +78,5 @@ typedef struct Nodes {
     /* Advance reservations; null: there are none. */
     Openings *openings;
 } Nodes;
-
-/* Sort hosts, those with the most room first, and the first ones in their order of equal ones. */
-void sort_roomy(Roomy *roomy, int64_t count);
-/* Return how many numbers say what is free. */
-int64_t free_size(const Nodes *nodes);
-/* Return whether fewer licences are free than a job takes. */
-bool lacks_licence(const Nodes *nodes, int64_t job, const int64_t *free);
-/* Return whether a job fits on the hosts of a set where so much is free. */
-bool fits_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set);
-/* The same, wherever; and where so much is free as now. */
-bool fits_anywhere(Nodes *nodes, int64_t job, const int64_t *free);
-bool fits_now(Nodes *nodes, int64_t job);
-/* Let `place` be where a job goes among the hosts of a set, the lowest ones or as consecutive has it; false: nowhere. And
- * the lowest ones, wherever. */
-bool place_on(Nodes *nodes, int64_t job, const int64_t *free, const uint64_t *set, bool consecutive);
-bool place_lowest(Nodes *nodes, int64_t job, const int64_t *free);
-/* Start a job on `place`. */
-void start_on_nodes(State *state, Nodes *nodes, int64_t job);
-/* Take what a job needs on `place` (-1), or give it back (1); or give back what a job that was started has. */
-void shift_place(const Nodes *nodes, int64_t job, int64_t *free, int64_t sign);
-void give_back_nodes(const State *state, const Nodes *nodes, int64_t job, int64_t *free);
-/* Return how much of a resource a job has that was started. */
-int64_t amount_of(const State *state, const Nodes *nodes, int64_t job, int64_t axis);
-/* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */
-bool advance_nodes(State *state, Nodes *nodes);
-/* Return whether there is room for the hosts of all jobs that may start now, and for calls. */
-bool has_room_on_nodes(const State *state, const Nodes *nodes, const Order *order);
-/* Decide as fcfs, filler or easy do: see decisions.h. */
-void decide_on_nodes(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule);
-
-/* Return the hosts that a job may use now, and where it is noted that it does not fit what is free. */
-const uint64_t *hosts_of(const Nodes *nodes, int64_t job);
-int64_t *unfit_of(const Nodes *nodes, int64_t job);
-/* Return the hosts that a job may use if it starts at a time; and when that changes next, 0 if no reservation is in the
- * way. */
-const uint64_t *hosts_at(const Nodes *nodes, int64_t job, double time, double *change);
-/* Look at what reservations leave to the waiting jobs: to those that came as the `first`-th or later, and to those for
- * which that changes. Those that get other hosts count as freed. */
-void turn_jobs(State *state, Nodes *nodes, Order *order, int64_t first);
-/* Ask for a call when a reservation starts or ends for which a job may wait. */
-void call_for_openings(State *state, const Nodes *nodes);
 
 #endif

@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+/* How far a job may reach into a reservation, s. */
+#define TICK 1e-6
+
 typedef struct {
     /* Of each closure: the two times, and its hosts, [closure, word]. */
     const double *before;

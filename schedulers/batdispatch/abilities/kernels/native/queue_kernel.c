@@ -1,10 +1,11 @@
 /* The kernel of the dispatchers that make no plan beyond the first of the queue. */
 #include "decisions.h"
 #include "export.h"
-#include "hosts.h"
+#include "node_jobs.h"
 #include "nodes.h"
+#include "power_saving.h"
 #include "running_jobs.h"
-#include "sleepers.h"
+#include "shown_jobs.h"
 
 static void decide(State *state, Nodes *nodes, Order *order, Beside *beside, Foresight *foresight, int64_t rule)
 {

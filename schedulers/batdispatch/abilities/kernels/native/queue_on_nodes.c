@@ -4,9 +4,13 @@
 #include <string.h>
 
 #include "decisions.h"
+#include "node_fits.h"
+#include "node_jobs.h"
+#include "node_places.h"
+#include "node_use.h"
 #include "nodes.h"
 #include "rounding.h"
-#include "running_jobs.h"
+#include "shown_jobs.h"
 
 /* Start a job on the lowest hosts if it fits now. */
 static bool start_lowest(State *state, Nodes *nodes, int64_t job)

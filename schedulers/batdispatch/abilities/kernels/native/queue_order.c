@@ -26,16 +26,6 @@ double key_of(const Key *key, const State *state, int64_t job)
     }
 }
 
-int compare_entries(const void *one, const void *other)
-{
-    const Entry *a = one, *b = other;
-    if (a->tier != b->tier)
-        return a->tier < b->tier ? -1 : 1;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return a->job < b->job ? -1 : 1;
-}
-
 Entry waiting_entry(const State *state, const Order *order, const Beside *beside, int64_t job)
 {
     if (beside && is_late(beside, state, job))

@@ -4,18 +4,12 @@
 #define BATDISPATCH_QUEUE_ORDER_H
 
 #include "easy_beside.h"
+#include "entries.h"
 #include "multifactor.h"
 
 /* What a key is made of the seconds that a job has waited and the column of the ordering: the column; or as in
  * batdispatch.parts.ordering.aging, where the column is what Python divides by; or minus a priority. */
 enum { NO_KEY, COLUMN, SLOWDOWN, WFP3, UNICEF, AGED_AREA, MULTIFACTOR };
-
-/* A job in play: late jobs are of tier 0, and the smallest key goes first, ties by arrival. */
-typedef struct {
-    int64_t tier;
-    double key;
-    int64_t job;
-} Entry;
 
 typedef struct {
     int64_t formula;
@@ -44,8 +38,6 @@ typedef struct {
 
 /* Return the key of a waiting job. */
 double key_of(const Key *key, const State *state, int64_t job);
-/* Return less than 0 if an entry goes before another one, more than 0 if behind it; as qsort has it. */
-int compare_entries(const void *one, const void *other);
 
 /* Return the entry of a waiting job; `beside`: of guarded, or null. */
 Entry waiting_entry(const State *state, const Order *order, const Beside *beside, int64_t job);

@@ -1,14 +1,15 @@
 #include "running_jobs.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "calls.h"
 #include "extremes.h"
 #include "heap.h"
 #include "hosts.h"
 #include "queue_tree.h"
 #include "rounding.h"
 #include "sleepers.h"
+#include "switches.h"
 
 static void note(State *state, int64_t job, int64_t kind)
 {
@@ -137,31 +138,6 @@ static void submit(State *state)
     }
 }
 
-double call_at(State *state, double time)
-{
-    double soonest = round_six(state->now + SOONEST), after = tick_after(time), at = after > soonest ? after : soonest;
-    int64_t index = state->calls;
-    for (; index > 0 && state->call[index - 1] > at; index--)
-        ;
-    if (index > 0 && state->call[index - 1] == at)
-        return at;
-    memmove(state->call + index + 1, state->call + index, (size_t)(state->calls++ - index) * sizeof *state->call);
-    state->call[index] = at;
-    return at;
-}
-
-/* Forget the calls that come now. */
-static void take_calls(State *state)
-{
-    int64_t past = 0;
-    while (past < state->calls && state->call[past] <= state->now)
-        past++;
-    if (past) {
-        state->calls -= past;
-        memmove(state->call, state->call + past, (size_t)state->calls * sizeof *state->call);
-    }
-}
-
 void end_moment(State *state)
 {
     take_calls(state);
@@ -183,4 +159,12 @@ bool advance(State *state)
     }
     end_moment(state);
     return true;
+}
+
+bool has_room(const State *state)
+{
+    /* Each start cuts a run of free hosts in two places at most. */
+    int64_t most = state->runs + state->free_runs + 2 * least_of(state->waiting, state->free);
+    bool may_switch = !state->sleepers || has_room_for_switches(state);
+    return most <= state->room && may_switch && state->calls + MOST_ASKED <= state->most_calls;
 }

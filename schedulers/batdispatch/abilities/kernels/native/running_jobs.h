@@ -4,9 +4,6 @@
 
 #include "state.h"
 
-/* Shortest time to a call, s. */
-#define SOONEST 1e-3
-
 /* Start a waiting job on the lowest free hosts above the host `above`; there must be enough. */
 void start_job(State *state, int64_t job, int64_t above);
 /* Let a job run from now on, and enter when it ends: by itself, or at its walltime. */
@@ -24,8 +21,8 @@ bool begin_moment(State *state);
 int64_t end_next(State *state);
 /* Let the jobs come that come at this time: the engine tells the dispatcher of all that has happened. */
 void end_moment(State *state);
-/* Ask for a call at a time, once for each; there must be room for it. */
-double call_at(State *state, double time);
+/* Return whether there is room for the runs of all jobs that may start now, and for calls. */
+bool has_room(const State *state);
 /* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */
 bool advance(State *state);
 

@@ -6,8 +6,8 @@
 #ifndef BATDISPATCH_SLEEPERS_H
 #define BATDISPATCH_SLEEPERS_H
 
-#include "masks.h"
-#include "queue_order.h"
+#include "entries.h"
+#include "state.h"
 
 /* What is noted of a switch: switch * PHASES + phase. It is decided; its hosts begin and end to compute; they are in their
  * new power state; nothing is left of what they computed. */
@@ -96,25 +96,5 @@ static inline int64_t holding(const State *state)
 {
     return state->running + (state->sleepers ? state->sleepers->booting : 0);
 }
-
-/* Return whether there is room for what may switch in a moment. */
-bool has_room_for_switches(const State *state);
-/* Let hosts switch, at most until a time; return the time that it is then. */
-double go_on_switching(State *state, double until);
-/* Note that the hosts are in their new states that have switched at this moment. */
-void arrive(State *state);
-/* Return false if the hosts of a job that is started are awake; else wake them, and let it begin when they are. */
-bool boot(State *state, int64_t job);
-/* Hear of the hosts that have switched, and let the jobs run whose hosts are awake; return whether the dispatcher inside
- * is to decide. */
-bool hear_of_switches(State *state);
-/* Make `free` the set of free hosts. */
-void find_free(const State *state);
-/* Return whether to look at what is planned, and forget what was wanted; `free` has been found. */
-bool looks_ahead(State *state);
-/* Want hosts for a start that is planned. */
-void want(State *state, double start, const uint64_t *hosts);
-/* Wake hosts that are wanted, and let others sleep that are free; the end of a decision in which the layer `acts`. */
-void let_sleep(State *state);
 
 #endif

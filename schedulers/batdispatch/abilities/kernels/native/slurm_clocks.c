@@ -1,9 +1,9 @@
 /* See batdispatch.dispatchers.slurm.clocks. */
 #include <math.h>
 
+#include "calls.h"
 #include "extremes.h"
 #include "rounding.h"
-#include "running_jobs.h"
 #include "slurm.h"
 
 /* Seconds after which a moment is taken for missed, and between two looks at whether something has changed. */

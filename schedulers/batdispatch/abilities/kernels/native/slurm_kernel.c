@@ -4,7 +4,11 @@
 
 #include "export.h"
 #include "hosts.h"
+#include "node_fits.h"
+#include "node_jobs.h"
+#include "open_hosts.h"
 #include "running_jobs.h"
+#include "shown_jobs.h"
 #include "slurm.h"
 
 /* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "hosts.h"
+#include "node_fits.h"
+#include "node_jobs.h"
 #include "queue_tree.h"
 #include "rounding.h"
 #include "running_jobs.h"

@@ -4,6 +4,7 @@
 
 #include "export.h"
 #include "extremes.h"
+#include "open_hosts.h"
 #include "rounding.h"
 #include "slurm.h"
 

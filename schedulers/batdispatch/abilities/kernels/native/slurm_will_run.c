@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "hosts.h"
+#include "node_fits.h"
+#include "node_places.h"
+#include "node_use.h"
 #include "rounding.h"
 #include "slurm.h"
 
