@@ -15,7 +15,7 @@ from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.core.jobs.job_table import COLUMNS, SCHEMA, Column, Form, JobTable, Texts
 from batdispatch.engines.blocks import write_rows as write_blocks
 from batdispatch.native.library import load
-from batdispatch.native.record import Record, structure_of
+from batdispatch.native.record import Record, call, structure_of
 from batdispatch.native.texts import PackedTexts
 
 #: The first line of the file.
@@ -209,7 +209,7 @@ def _write_in_c(
     joined = np.concatenate([np.frombuffer(memoryview(column).cast("B"), dtype=np.int64) for column in columns])
     rows = JobRows(column_count=len(columns))
     rows.hold(columns=joined, ran=ran.astype(np.uint8))
-    write_blocks(len(ran), write, "write_job_rows", rows)
+    write_blocks(len(ran), write, partial(call, "write_job_rows"), rows)
     return read
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
@@ -30,6 +31,7 @@ from batdispatch.engines.job_rows import (
 )
 from batdispatch.inputs.whole import Whole
 from batdispatch.native.library import load
+from batdispatch.native.record import call
 
 STATES_HEADER = "time,nb_sleeping,nb_switching_on,nb_switching_off,nb_idle,nb_computing\n"
 UNITS_HEADER = "job_id,allocated_resources,units\n"
@@ -292,7 +294,7 @@ class Outputs:
                 self.write_lines(b"".join(map(b"%.9g,0,0,0,%d,%d\n".__mod__, zip(times, *counts, strict=True))))
             else:
                 columns = (np.array(times, dtype=np.float64), *(np.array(column, dtype=np.int64) for column in counts))
-                write_blocks(len(times), self.write_lines, "write_state_rows", *columns)
+                write_blocks(len(times), self.write_lines, partial(call, "write_state_rows"), *columns)
             self._changes.clear()
 
     def finish(

@@ -151,15 +151,13 @@ def execute(
         try:
             if spec.engine != "embedded":
                 result = _serve_batsim(inputs, claim.place, progress, notice)
-            elif not inputs.simulation.in_simgrid:
+            elif (engine := inputs.simulation.apart) is None:
                 result = _finish(inputs, inputs.simulation.simulate(claim.place, progress), claim.place)
             else:
-                from batdispatch.runs.in_simgrid import call_in_simgrid
-
                 check_known_elsewhere(own)
                 counts = inputs.task.energy is not None
-                call = (execute_with_simgrid, spec, claim.place, own)
-                result = call_in_simgrid(spec.platform, counts, *call, progress=progress)
+                call = (execute_apart, spec, claim.place, own)
+                result = engine.call_apart(spec.platform, counts, *call, progress=progress)
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -202,14 +200,10 @@ def is_made(spec: RunSpec, out: Path) -> bool:
     return is_whole(out, made_from(spec, platform=platform, workload=workload, events=events))
 
 
-def execute_with_simgrid(spec: RunSpec, out: Path, own: Dispatcher | None, progress: Progress) -> dict[str, Any]:
-    """Simulate a run with SimGrid in this process, once, and return its result.json; raises as `execute`."""
-    from batdispatch.engines.simgrid_timer import SimGridTimer
-
+def execute_apart(spec: RunSpec, out: Path, own: Dispatcher | None, progress: Progress) -> dict[str, Any]:
+    """Simulate a run in this process, which is its own, and return its result.json; raises as `execute`."""
     inputs = _Inputs(spec, InputFiles(), own)
-    timer = SimGridTimer(inputs.platform, energy=inputs.task.energy is not None)
-    outcome = inputs.simulation.simulate(out, progress, timer)
-    return _finish(inputs, outcome, out)
+    return _finish(inputs, inputs.simulation.simulate(out, progress), out)
 
 
 class _Inputs:
@@ -238,10 +232,11 @@ class _Inputs:
             decision_clock=spec.decision_clock,
             timeout=spec.timeout,
             energy=counted_energy(spec.energy, self.dispatcher.needs_energy),
+            compiled=spec.compiled,
         )
         if self.task.energy is not None:
             self.platform.powers()
-        self.simulation = Simulation(self.task, spec.compiled, None if spec.engine == "embedded" else spec.engine)
+        self.simulation = Simulation(self.task, None if spec.engine == "embedded" else spec.engine)
         self.made_from = made_from(
             spec,
             platform=self.platform.digest,
