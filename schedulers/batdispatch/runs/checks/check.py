@@ -23,9 +23,10 @@ from batdispatch.results.run_names import misnamed_folders
 from batdispatch.results.runs import named_run, read_result
 from batdispatch.runs.checks.again import Budget, Rerun, make_again
 from batdispatch.runs.checks.changes import belied_change
-from batdispatch.runs.checks.folders import Collection, collections_in
+from batdispatch.runs.checks.folders import collections_in
 from batdispatch.runs.checks.options import CheckOptions
 from batdispatch.runs.checks.settings import contradictions, read_said
+from batdispatch.runs.collections import Collection
 
 
 class CheckResult(NamedTuple):
@@ -125,7 +126,7 @@ def _tables(collections: Sequence[Collection], limit: int) -> list[CheckResult]:
     for collection in collections:
         for path, look in collection.tables:
             findings = Findings(limit=limit, checked=[path.name])
-            for violation in look():
-                findings.add(violation)
+            for contradiction in look():
+                findings.add(Violation("table", contradiction))
             found.append(CheckResult(path, findings))
     return found

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from batdispatch.audit.findings import Violation, part
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_record
 from batdispatch.results.run_files import RESULT
@@ -15,6 +14,7 @@ from batdispatch.results.run_names import belied_name
 from batdispatch.results.runs import read_result
 from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.campaign.cell import AUDIT_FAILURE
+from batdispatch.runs.campaign.check_cells import against_inputs, against_run
 from batdispatch.runs.campaign.leftovers import NEEDS, Needs
 from batdispatch.runs.campaign.names import LINKS, Row
 from batdispatch.runs.campaign.plan import Places
@@ -28,9 +28,7 @@ from batdispatch.runs.campaign.table import (
     read_all_rows,
     read_headings,
 )
-from batdispatch.runs.checks.cells import against_inputs, against_run
 
-KIND = "table"
 #: What a file states about a row, before the dot of a column.
 _STATED = ("platform", "workload", "dispatcher", "setting")
 
@@ -52,7 +50,7 @@ def _cell(folder: Path, row: Row) -> Path:
     return Places(folder.absolute().parent).cell(str(row["cell"]))
 
 
-def check_campaign(folder: Path) -> Iterator[Violation]:
+def check_campaign(folder: Path) -> Iterator[str]:
     """Yield where the tables, their headings and the links of a campaign say otherwise than the runs do.
 
     Raises:
@@ -61,7 +59,7 @@ def check_campaign(folder: Path) -> Iterator[Violation]:
     rows = read_all_rows(folder)
     needs = read_record(folder / NEEDS, Needs) if (folder / NEEDS).is_file() else None
     if needs is None:
-        yield Violation(KIND, f"{NEEDS}, which binds the names in the table to the runs, is missing")
+        yield f"{NEEDS}, which binds the names in the table to the runs, is missing"
     else:
         yield from _bound(folder, rows, needs)
     starved = starved_columns(_cell(folder, row) for row in rows if row["failure"] is None)
@@ -73,15 +71,15 @@ def check_campaign(folder: Path) -> Iterator[Violation]:
         if row["failure"] is not None:
             # What the audit refused is there.
             if (cell / RESULT).is_file() and not str(row["failure"]).startswith(AUDIT_FAILURE):
-                yield Violation(KIND, f"{about}: it is said to have failed, and its run is there")
+                yield f"{about}: it is said to have failed, and its run is there"
             continue
         if not (cell / RESULT).is_file():
-            yield Violation(KIND, f"{about}: its run {cell.name} is not there")
+            yield f"{about}: its run {cell.name} is not there"
             continue
         result = read_result(cell)
         digests = [result.input_digests.get(name) for name in ("platform", "workload")]
         if inputs.setdefault(_place(row), digests) != digests:
-            yield Violation(KIND, f"{about}: its run has another platform or workload than others of its place")
+            yield f"{about}: its run has another platform or workload than others of its place"
         said = [*_names(row, result.settings)]
         try:
             place = place_in_run(row, result.workload.parts)
@@ -91,10 +89,10 @@ def check_campaign(folder: Path) -> Iterator[Violation]:
             counts = starved[cell][place] if starved[cell] else {}
             said += _figures(row, outcome(read_record(cell / RESULT, CellResult), place)[0] | counts)
         for text in said:
-            yield Violation(KIND, f"{about}: {text}")
+            yield f"{about}: {text}"
 
 
-def _bound(folder: Path, rows: list[Row], needs: Needs) -> Iterator[Violation]:
+def _bound(folder: Path, rows: list[Row], needs: Needs) -> Iterator[str]:
     """Yield where names, headings and links are not those that were bound to the cells before they were made."""
     for name in (RESULTS, TIMINGS):
         path = folder / name
@@ -102,7 +100,7 @@ def _bound(folder: Path, rows: list[Row], needs: Needs) -> Iterator[Violation]:
             continue
         if read_headings(path) != (needs.name, needs.title):
             told = ", ".join(map(repr, read_headings(path)))
-            yield Violation(KIND, f"{name} is headed {told}, {NEEDS} says {needs.name!r}, {needs.title!r}")
+            yield f"{name} is headed {told}, {NEEDS} says {needs.name!r}, {needs.title!r}"
         yield from _as_bound(name, rows if name == RESULTS else read_all_rows(folder, TIMINGS), needs)
     parts = dict.fromkeys(str(row["part"]) for row in rows)
     named = [one for part in parts if part in needs.parts for one in needs.parts[part].named]
@@ -111,44 +109,44 @@ def _bound(folder: Path, rows: list[Row], needs: Needs) -> Iterator[Violation]:
         cell = Places(folder.absolute().parent).cell(one.cell)
         if (cell / RESULT).is_file():
             for text in against_run(one, read_result(cell)):
-                yield Violation(KIND, f"cell {one.cell}: {text}")
+                yield f"cell {one.cell}: {text}"
     for one in named:
         for text in against_inputs(one):
-            yield Violation(KIND, f"{one.link}: {text}")
+            yield f"{one.link}: {text}"
     # Parts that the last call left out may have links, too.
     links = {one.link: one.cell for part in needs.parts.values() for one in part.named}
     yield from _links(folder, links)
 
 
-def _as_bound(table: str, rows: list[Row], needs: Needs) -> Iterator[Violation]:
+def _as_bound(table: str, rows: list[Row], needs: Needs) -> Iterator[str]:
     """Yield the rows whose names are not those of the cells that a campaign needs, in their order."""
     for each in dict.fromkeys(str(row["part"]) for row in rows):
         own = [row for row in rows if row["part"] == each]
         bound = needs.parts[each].named if each in needs.parts else []
         expected = [row for one in bound for row in one.rows]
         if len(own) != len(expected):
-            yield Violation(KIND, f"part {each}: {table} has {len(own)} rows, {NEEDS} names {len(expected)}")
+            yield f"part {each}: {table} has {len(own)} rows, {NEEDS} names {len(expected)}"
             continue
         for row, names in zip(own, expected, strict=True):
             stated = [name for name in row if "." in name and name.partition(".")[0] in _STATED]
             for name in dict.fromkeys([*NAMES, *names, *stated]):
                 if not _agrees(row.get(name), names.get(name)):
                     about = " / ".join(str(names[key]) for key in NAMES[:5])
-                    yield Violation(KIND, f"{about}: {name} is {row.get(name)}, {NEEDS} says {names.get(name)}")
+                    yield f"{about}: {name} is {row.get(name)}, {NEEDS} says {names.get(name)}"
 
 
-def _links(folder: Path, links: Mapping[str, str]) -> Iterator[Violation]:
+def _links(folder: Path, links: Mapping[str, str]) -> Iterator[str]:
     """Yield the links that lead to another run than the one of their name; a copy may have the runs themselves."""
     root = folder / LINKS
     for path in sorted(run for run in root.rglob("*") if (run / RESULT).is_file()):
         name = path.relative_to(root).as_posix()
         if name not in links:
-            yield Violation(KIND, f"{LINKS}/{name}: {NEEDS} names no such run")
+            yield f"{LINKS}/{name}: {NEEDS} names no such run"
             continue
         cell = Places(folder.absolute().parent).cell(links[name])
         there = (cell / RESULT).is_file() and (path / RESULT).read_bytes() == (cell / RESULT).read_bytes()
         if not there:
-            yield Violation(KIND, f"{LINKS}/{name} is not the run {links[name]}, which {NEEDS} binds to that name")
+            yield f"{LINKS}/{name} is not the run {links[name]}, which {NEEDS} binds to that name"
 
 
 def _place(row: Row) -> tuple[Any, ...]:
@@ -160,7 +158,8 @@ def _names(row: Row, settings: Mapping[str, Any]) -> Iterator[str]:
     """Yield where a row calls its run what it is not."""
     if said := belied_name(str(row["dispatcher"]), settings):
         yield said
-    options = {f"dispatcher.{key}": text for key, text in part(settings, "options").items()}
+    given = settings.get("options")
+    options = {f"dispatcher.{key}": text for key, text in given.items()} if isinstance(given, dict) else {}
     window = row.get("workload.window")
     if window is not None and f"window {window}" != row["replicate"].rpartition(", ")[2]:
         yield f"workload.window is {window}"
