@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.explain.run_parts import placement_of
 from batdispatch.explain.wait_causes import explain
 from batdispatch.explain.words import in_words

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
 from batdispatch.engines.simgrid_library import how_to_install
 from batdispatch.results.frame import read_jobs

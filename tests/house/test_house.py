@@ -37,10 +37,10 @@ WRONG_IMPORTS = [
     ("core", "import batdispatch.parts.ordering", ONE_WAY, "batdispatch.parts"),
     ("batsim", "import batdispatch.parts", "Wire formats know only the core", "batdispatch.parts"),
     ("links", "import batdispatch.engines.embedded", ONE_WAY, "batdispatch.engines"),
-    ("audit", "import batdispatch.core.line.ledger", "The audit shares no code", "batdispatch.core"),
+    ("abilities/verify/audit", "import batdispatch.core.line.ledger", "The audit shares no code", "batdispatch.core"),
     ("results/statistics", "import pandas", "Statistics know numbers alone", "pandas"),
     (
-        "differ/textbook",
+        "abilities/verify/differ/textbook",
         "import batdispatch.core.plans.timeline",
         "The textbook's policies share no code",
         "batdispatch.core",

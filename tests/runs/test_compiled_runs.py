@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.queues import with_queues

@@ -83,8 +83,8 @@ def check_dispatcher(
         findings = [auditor.run(first) for auditor in auditors()]
     except BatdispatchError as problem:
         raise AssertionError(f"{about}: {problem}") from _its_author(problem)
-    for found in findings:
-        assert not found.total, f"{about}: {'; '.join(map(str, found.kept[:5]))}"
+    for each in findings:
+        assert not each.total, f"{about}: {'; '.join(map(str, each.kept[:5]))}"
     silent = [rejection["job"] for rejection in result["rejected"] if not rejection["reason"]]
     assert not silent, f"{about}: rejected without a reason: {', '.join(silent)}"
     for file in _SAME:
