@@ -61,7 +61,7 @@ def columns(jobs: Mapping[str, Mapping[str, Any]]) -> RunColumns:
 
 
 def values(found: NetworkUse, read: RunColumns, **given: Any) -> dict[str, Any]:
-    return compute(sample_of(read, network=found, **given))
+    return compute(sample_of(read, measured={"network": found}, **given))
 
 
 # By hand.

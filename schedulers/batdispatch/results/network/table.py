@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +14,15 @@ from batdispatch.core.errors import InputError
 from batdispatch.engines.job_rows import quote_texts
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.columns import RunColumns
+from batdispatch.results.metrics.measure import Difference
 from batdispatch.results.rows import read_rows
 
 if TYPE_CHECKING:
     from batdispatch.results.network.use import NetworkUse
 
 FILE = "network.csv"
+#: Relative difference below which two values are the same.
+SAME = 1e-9
 #: Column -> field of `NetworkUse`.
 FIELDS = {
     "compactness": "compactness",
@@ -74,3 +78,22 @@ def read_table(path: Path, columns: RunColumns) -> dict[str, NDArray[np.float64]
     if missing is not None:
         raise InputError(f"job {missing[0]!r} is missing", source=str(path))
     return {name: np.array(column) for name, column in zip(FIELDS, found, strict=True)}
+
+
+def differences(use: NetworkUse | None, columns: RunColumns, path: Path) -> Iterator[Difference]:
+    """Yield what the file says otherwise than what was measured.
+
+    Raises:
+        InputError: it is no such table.
+    """
+    if use is None:
+        yield Difference("network", f"{path.name} is there, and the machine has no network")
+        return
+    table = read_table(path, columns)
+    for name, field in FIELDS.items():
+        found, expected = table[name], getattr(use, field).astype(np.float64)
+        # Six decimals are written.
+        same = np.isclose(found, expected, rtol=SAME, atol=2e-6, equal_nan=True)
+        for row in np.flatnonzero(~same).tolist():
+            message = f"{path.name}: {name} is {found[row]:g}, its hosts and times give {expected[row]:g}"
+            yield Difference("network", message, str(columns.job_id[row]))

@@ -22,12 +22,13 @@ from batdispatch.abilities.verify.audit.machine import Machine, read_machine
 from batdispatch.abilities.verify.audit.metrics import NETWORK as NETWORK_METRICS
 from batdispatch.abilities.verify.audit.rows import Rows
 from batdispatch.abilities.verify.audit.workload import Workload, read_workload
+from batdispatch.abilities.verify.remeasure import differences
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.events import MachinesAvailable, MachinesUnavailable
 from batdispatch.engines.external import read_external_events
 from batdispatch.inputs.files import file_digest, read_all
+from batdispatch.results.metrics.measure import measures
 from batdispatch.results.origins import find_origins
-from batdispatch.results.remeasure import network_differences
 from batdispatch.results.runs import Result, jobs_file, read_result
 
 if TYPE_CHECKING:
@@ -90,8 +91,12 @@ class Auditor:
         metrics = said.get("metrics") or {}
         measured = any(metrics.get(name) is not None for name in NETWORK_METRICS)
         if (folder / NETWORK).is_file() or measured or (metrics and machine.networked):
+            of_network = next((each for each in measures() if each.name == "network"), None)
+            if of_network is None:
+                findings.skipped["network"] = "no measure of networks is installed"
+                return findings
             findings.checked.append("network")
-            for kind, message, job in network_differences(folder, said, self._network(site), path, NETWORK_METRICS):
+            for kind, message, job in differences(of_network, folder, said, self._network(site), path):
                 findings.add(Violation(kind, message, job=job))
         return findings
 
