@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.topology import Topology
+from batdispatch.core.machine.topology import Topology, topology_of
 from batdispatch.core.machine.topology.measures import compactness
 from batdispatch.core.machine.topology.pieces import Pieces
 from batdispatch.report.html import Picture
@@ -56,10 +56,11 @@ def atlases(runs: Sequence[Run], sites: Sites, begin: float, end: float) -> tupl
     networked = [run for run in runs if has_network(run)]
     for index, run in enumerate(networked[:MAX_RUNS]):
         machine = sites.machine(run)
-        if machine is None or machine.topology is None:
+        topology = None if machine is None else topology_of(machine)
+        if machine is None or topology is None:
             missing.append(run.label)
             continue
-        found.append(_atlas(run, machine, machine.topology, begin, end, f"m{index}"))
+        found.append(_atlas(run, machine, topology, begin, end, f"m{index}"))
     notes = []
     if missing:
         notes.append(

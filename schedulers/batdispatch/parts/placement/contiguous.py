@@ -11,6 +11,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.line.options import Options
 from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.topology import topology_of
 from batdispatch.core.machine.topology.curves import Curve, line
 from batdispatch.parts.placement.geometry.rules import HostLine, Rules
 from batdispatch.parts.placement.geometry.shape import Shape, ShapeOptions
@@ -45,7 +46,7 @@ class Contiguous(Shape):
     def with_rules(self, rules: Rules, machine: Machine) -> Rules:
         hosts = np.array(hostset.ids(machine.compute), dtype=np.int64)
         try:
-            order = line(hosts, machine.topology, self.options.order)
+            order = line(hosts, topology_of(machine), self.options.order)
         except ValueError as problem:
             raise InputError(f"placement contiguous: {problem}") from None
         return replace(rules, lines=(*rules.lines, HostLine(order, self.options.wrap)))

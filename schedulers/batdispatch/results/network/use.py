@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.topology import topology_of
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.network.allocations import distinct, measure, proximities
 from batdispatch.results.network.free import FreeNodes, free_nodes
@@ -66,7 +67,7 @@ def network_use(columns: RunColumns, machine: Machine, jobs: Sequence[Job | None
     Raises:
         InputError: an allocation is malformed.
     """
-    topology = machine.topology
+    topology = topology_of(machine)
     if topology is None or topology.routers < 2:
         return None
     start, finish = columns.spans

@@ -17,7 +17,7 @@ from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.topology import Grid
+from batdispatch.core.machine.topology import Grid, topology_of
 from batdispatch.core.machine.topology.curves import line
 from batdispatch.parts.placement.geometry.ranges import ranges
 
@@ -77,7 +77,7 @@ class Line:
 def _in_line(machine: Machine, order: Order) -> list[int]:
     """Return all hosts of a machine in an order; hosts that are not in the network of a curve come last."""
     everyone = np.arange(len(machine.hosts), dtype=np.int64)
-    topology = machine.topology
+    topology = topology_of(machine)
     if order == "auto":
         order = "snake" if isinstance(topology, Grid) else "names"
     if order == "names":

@@ -22,10 +22,10 @@ In complexities, ``q`` is a number of hosts, ``r`` the number of their routers, 
 and ``k`` the size of one.
 """
 
-from batdispatch.core.machine.topology.base import Kind, Topology
+from batdispatch.core.machine.topology.base import Kind, Topology, topology_of
 from batdispatch.core.machine.topology.dragonfly import Dragonfly
 from batdispatch.core.machine.topology.fat_tree import FatTree
 from batdispatch.core.machine.topology.flat import Flat
 from batdispatch.core.machine.topology.grid import Grid
 
-__all__ = ["Dragonfly", "FatTree", "Flat", "Grid", "Kind", "Topology"]
+__all__ = ["Dragonfly", "FatTree", "Flat", "Grid", "Kind", "Topology", "topology_of"]

@@ -16,6 +16,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from batdispatch.core.machine.machine import Machine
+
 Kind = Literal["flat", "torus", "mesh", "grid", "fat tree", "dragonfly"]
 Ints = NDArray[np.int64]
 
@@ -319,3 +321,9 @@ def opposites(link_ends: Ints, routers: int) -> Ints:
     order = np.argsort(codes)
     back = link_ends[:, 1] * routers + link_ends[:, 0]
     return np.asarray(order[np.searchsorted(codes[order], back)], dtype=np.int64)
+
+
+def topology_of(machine: Machine) -> Topology | None:
+    """Return the network of a machine if it is a topology of ours; None: it has none, or one of another package."""
+    network = machine.topology
+    return network if isinstance(network, Topology) else None

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.topology.base import Ints, Topology
+from batdispatch.core.machine.topology.base import Ints, Topology, topology_of
 
 #: Most routers (or hosts, where routes depend on them) of a machine on which searches are exhaustive.
 SMALL = 64
@@ -41,13 +41,14 @@ class Network:
         Raises:
             InputError: its topology is not known.
         """
-        if machine.topology is None:
+        topology = topology_of(machine)
+        if topology is None:
             raise InputError(
                 "it needs the network that joins the hosts, and the platform states none: see the manual's "
                 "page on topologies"
             )
         self.machine = machine
-        self.topology: Topology = machine.topology
+        self.topology: Topology = topology
         hosts = np.arange(len(machine.hosts), dtype=np.int64)
         by_router = self.topology.routes_follow_routers
         self.cell_of: Ints = self.topology.router_of if by_router else np.where(self.topology.router_of < 0, -1, hosts)

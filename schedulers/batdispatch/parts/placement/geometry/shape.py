@@ -36,6 +36,10 @@ class Shape(Placement):
 
     options_type: ClassVar[type[Options]] = ShapeOptions
     extra = "topology"
+    is_shape = True
+
+    def join(self, others: Sequence[Placement]) -> Placement:
+        return Together([self, *(each for each in others if isinstance(each, Shape))])
 
     def begin(self, machine: Machine) -> None:
         super().begin(machine)
