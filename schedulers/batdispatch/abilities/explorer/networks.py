@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from batdispatch.abilities.explorer.streams import Whole, fold_signs, steps
+from batdispatch.abilities.topology.networks import Topology, topology_of
+from batdispatch.abilities.topology.results.map_layout import layout_of
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.topology import Topology, topology_of
-from batdispatch.results.network.map_layout import layout_of
 
 
 def network_of(machine: Machine) -> Topology | None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from batdispatch.abilities.topology import generate as topologies
 from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.platforms import generate
 from checked import checked
 from forged_runs import IN_ATTEMPTS, ON_HOSTS, ON_NODES, SHARED, WHOLE, Simulated, simulated
 from sealing import seal
@@ -21,7 +21,7 @@ RUNS: dict[str, Simulated] = {
     "shared": (SHARED, ON_NODES, "filler", {}, False),
     "attempts": (WHOLE, IN_ATTEMPTS, "attempts", {"dispatcher": "easy"}, False),
     "plans": (WHOLE, ON_HOSTS, "ipsched", {}, False),
-    "network": (generate.torus((2, 2), hosts_per_router=2).decode(), ON_HOSTS, "fcfs", {}, False),
+    "network": (topologies.torus((2, 2), hosts_per_router=2).decode(), ON_HOSTS, "fcfs", {}, False),
 }
 
 
