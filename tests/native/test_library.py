@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from batdispatch.engines.compiled.energy import Energy
-from batdispatch.engines.compiled.files import JobRows
 from batdispatch.engines.compiled.foresight import Foresight
 from batdispatch.engines.compiled.multifactor import Factors
 from batdispatch.engines.compiled.node_plan import NodePlan
@@ -24,10 +23,12 @@ from batdispatch.engines.compiled.queue_order import Beside, Order
 from batdispatch.engines.compiled.sleepers import Sleepers
 from batdispatch.engines.compiled.slurm import Slurm
 from batdispatch.engines.compiled.state import State
+from batdispatch.engines.job_rows import JobRows, RowColumn
 from batdispatch.inputs.workloads.text_columns import WorkloadText
 from batdispatch.native import library
 from batdispatch.native.record import Record, pointer_to, structure_of
 from batdispatch.parts.rollouts.kernel import Rollout
+from batdispatch.results.cells import JobCells
 from compiling import needs_kernels
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +36,8 @@ FOLDER = ROOT / "schedulers" / "batdispatch" / "native"
 RECORDS: dict[str, tuple[type[Record], ...]] = {
     **{"state.h": (State,), "plan.h": (Plan,), "foresight.h": (Foresight,), "easy_beside.h": (Beside,)},
     **{"queue_order.h": (Order,), "nodes.h": (Nodes, Openings), "node_plan.h": (NodePlan,), "slurm.h": (Slurm,)},
-    **{"sleepers.h": (Sleepers,), "energy.c": (Energy,), "job_rows.c": (JobRows,), "rollout.c": (Rollout,)},
-    **{"workload_text.c": (WorkloadText,), "multifactor.h": (Factors,)},
+    **{"sleepers.h": (Sleepers,), "energy.c": (Energy,), "job_rows.c": (JobRows, RowColumn), "rollout.c": (Rollout,)},
+    **{"workload_text.c": (WorkloadText,), "multifactor.h": (Factors,), "job_cells.c": (JobCells,)},
 }
 
 
@@ -58,7 +59,7 @@ def test_fields_are_of_the_kind_that_c_states() -> None:
     assert list(kinds)[:2] == ["key_formula", "key_column"]
     assert (kinds["key_formula"], kinds["ahead_power"], kinds["ahead_column"]) == (int, float, np.float64)
     assert (kinds["queued"], kinds["entries"], kinds["tier"]) == (int, np.int64, np.int64)
-    assert structure_of("job_rows.c", "JobRows")[0]["state"] is np.int8
+    assert structure_of("job_rows.c", "JobRows")[0]["ran"] is np.uint8
 
 
 def test_arrays_of_other_numbers_or_with_gaps_are_refused() -> None:

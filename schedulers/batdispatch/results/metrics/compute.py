@@ -18,7 +18,7 @@ from functools import cache, partial
 import numpy as np
 
 from batdispatch.core.jobs.job import JobState
-from batdispatch.results.columns import Floats
+from batdispatch.core.jobs.job_table import Floats
 from batdispatch.results.metrics.measure import measures
 from batdispatch.results.metrics.metric import Description, Metric, Value, register
 from batdispatch.results.metrics.percentile import median, percentile

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.metrics.metric import Metric
 
 #: The entry-point group. Each entry point leads to a `Measure`.
@@ -29,11 +29,11 @@ class Difference(NamedTuple):
     job: str = ""
 
 
-def _write_nothing(measured: Any, columns: RunColumns, folder: Path) -> None:
+def _write_nothing(measured: Any, columns: JobTable, folder: Path) -> None:
     pass
 
 
-def _no_differences(measured: Any, columns: RunColumns, folder: Path) -> Iterator[Difference]:
+def _no_differences(measured: Any, columns: JobTable, folder: Path) -> Iterator[Difference]:
     return iter(())
 
 
@@ -52,11 +52,11 @@ class Measure:
     """
 
     name: str
-    of: Callable[[RunColumns, Machine, Sequence[Job | None] | None], Any]
+    of: Callable[[JobTable, Machine, Sequence[Job | None] | None], Any]
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     after: str = ""
-    write: Callable[[Any, RunColumns, Path], None] = _write_nothing
-    differences: Callable[[Any, RunColumns, Path], Iterator[Difference]] = _no_differences
+    write: Callable[[Any, JobTable, Path], None] = _write_nothing
+    differences: Callable[[Any, JobTable, Path], Iterator[Difference]] = _no_differences
 
 
 def measures() -> list[Measure]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from batdispatch.abilities.topology.results.table import FILE, differences, write_table
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.job_table import Floats, JobTable
 from batdispatch.core.machine.machine import Machine
-from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.metrics.measure import Difference, Measure
 from batdispatch.results.metrics.metric import Metric, Value, register
 from batdispatch.results.metrics.sample import Sample
@@ -158,7 +158,7 @@ def line_fragmentation(sample: Sample) -> Value:
     return None if (use := _use(sample)) is None else use.free.outside(use.free.run)
 
 
-def _network_use(columns: RunColumns, machine: Machine, jobs: Sequence[Job | None] | None) -> NetworkUse | None:
+def _network_use(columns: JobTable, machine: Machine, jobs: Sequence[Job | None] | None) -> NetworkUse | None:
     if machine.topology is None:
         return None
     # Most machines have no network, and its measures take a while to import.
@@ -167,11 +167,11 @@ def _network_use(columns: RunColumns, machine: Machine, jobs: Sequence[Job | Non
     return network_use(columns, machine, jobs)
 
 
-def _write(use: NetworkUse | None, columns: RunColumns, folder: Path) -> None:
+def _write(use: NetworkUse | None, columns: JobTable, folder: Path) -> None:
     write_table(use, columns, folder / FILE)
 
 
-def _differences(use: NetworkUse | None, columns: RunColumns, folder: Path) -> Iterator[Difference]:
+def _differences(use: NetworkUse | None, columns: JobTable, folder: Path) -> Iterator[Difference]:
     if (folder / FILE).is_file():
         yield from differences(use, columns, folder / FILE)
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.engines.job_rows import quote_texts
 from batdispatch.inputs.files import write_whole
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.metrics.measure import Difference
 from batdispatch.results.rows import read_rows
 
@@ -35,7 +35,7 @@ FIELDS = {
 HEADER = ("job_id", "workload_name", *FIELDS)
 
 
-def write_table(use: NetworkUse | None, columns: RunColumns, path: Path) -> None:
+def write_table(use: NetworkUse | None, columns: JobTable, path: Path) -> None:
     """Write a row for each row of the jobs file, in its order; without a network, remove what an earlier run left.
 
     Numbers have six decimals, a whole number none; what has no meaning for a row is empty.
@@ -55,7 +55,7 @@ def _texts(values: NDArray[np.generic]) -> list[str]:
     return ["" if isnan(value) else f"{value:.6f}" for value in values.tolist()]
 
 
-def read_table(path: Path, columns: RunColumns) -> dict[str, NDArray[np.float64]]:
+def read_table(path: Path, columns: JobTable) -> dict[str, NDArray[np.float64]]:
     """Read the file: column -> float64 [row of the jobs file], NaN where it is empty.
 
     Raises:
@@ -80,7 +80,7 @@ def read_table(path: Path, columns: RunColumns) -> dict[str, NDArray[np.float64]
     return {name: np.array(column) for name, column in zip(FIELDS, found, strict=True)}
 
 
-def differences(use: NetworkUse | None, columns: RunColumns, path: Path) -> Iterator[Difference]:
+def differences(use: NetworkUse | None, columns: JobTable, path: Path) -> Iterator[Difference]:
     """Yield what the file says otherwise than what was measured.
 
     Raises:

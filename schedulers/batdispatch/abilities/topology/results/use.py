@@ -13,9 +13,9 @@ from batdispatch.abilities.topology.results.allocations import distinct, measure
 from batdispatch.abilities.topology.results.free import FreeNodes, free_nodes
 from batdispatch.abilities.topology.results.sharing import sharing
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
-from batdispatch.results.columns import RunColumns
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class NetworkUse:
         )
 
 
-def network_use(columns: RunColumns, machine: Machine, jobs: Sequence[Job | None] | None = None) -> NetworkUse | None:
+def network_use(columns: JobTable, machine: Machine, jobs: Sequence[Job | None] | None = None) -> NetworkUse | None:
     """Return what the rows of a run make of the network; None without one, and where all hosts stand on one router.
 
     Each different allocation is measured once. The links of running rows are kept, and those of some thousand hosts
