@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.errors import SimulationError
 from batdispatch.results.runs import read_result
 from batdispatch.runs.campaign.table import read_rows

@@ -19,7 +19,8 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.placement import GROUP, make_placement
-from strategies import exclusive_machines, jobs, machines, make_job, networked, shared_machines
+from networks import networked
+from strategies import exclusive_machines, jobs, machines, make_job, shared_machines
 
 NAMES = registry.names(GROUP)
 

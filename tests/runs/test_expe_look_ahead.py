@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.errors import SimulationError
 from batdispatch.results.runs import read_result
 from expe.common.running import sections_of

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import batdispatch as bd
+from batdispatch.abilities.topology.generate import torus
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
-from batdispatch.inputs.platforms.generate import torus
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.malleable import made_malleable

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from batdispatch.core.line import registry
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import comparison, style
 from batdispatch.report.curves import in_panels
 from batdispatch.report.html import breakable, page_text
 from batdispatch.report.losses import Losses, begin_losses
-from batdispatch.report.maps import atlases
 from batdispatch.report.opening import opening
 from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
 from batdispatch.report.plan_tables import solved_plans
@@ -123,7 +123,8 @@ def render(
     shared, chart_note = shared_runs(runs, sites)
     if len(runs) > MAX_CHARTS:
         chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
-    maps, map_note = atlases(runs, sites, *extent([run.sample for run in runs])) if printed else ([], "")
+    atlases = registry.load("batdispatch.maps", "network", "maps") if printed else None
+    maps, map_note = atlases(runs, sites, *extent([run.sample for run in runs])) if atlases else ([], "")
     facts = comparison.inputs(runs)
     curves, drawn = (compared_curves(runs, shared), charts(runs, shared)) if printed else ([], [])
     # Only now: workers go through the recordings while the pictures are drawn.

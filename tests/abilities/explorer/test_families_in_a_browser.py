@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from batdispatch.core.machine.topology import Topology
+from batdispatch.abilities.topology.networks import Topology
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.report.page import render
 from batdispatch.results.numbers import number

@@ -18,7 +18,7 @@ from batdispatch.core.machine.power import SLEEP_PROPERTY, WATTS_PROPERTY, HostP
 from batdispatch.core.machine.site import site_of
 
 if TYPE_CHECKING:
-    from batdispatch.core.machine.topology import Topology
+    from batdispatch.core.machine.network import Network
 
 #: Host property that states what a node offers, such as ``core=16 gpu=2 memory=16384``.
 CAPACITY_PROPERTY = "capacity"
@@ -96,7 +96,7 @@ class Machine:
         storage: the I/O and storage hosts, in order of id.
     """
 
-    def __init__(self, hosts: Sequence[Host], topology: Topology | None = None) -> None:
+    def __init__(self, hosts: Sequence[Host], topology: Network | None = None) -> None:
         """Number of hosts and their capacities are taken from `hosts`, whose ids must be 0..n-1.
 
         Raises:
