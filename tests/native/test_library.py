@@ -27,7 +27,6 @@ from batdispatch.engines.compiled.state import State
 from batdispatch.inputs.workloads.text_columns import WorkloadText
 from batdispatch.native import library
 from batdispatch.native.record import Record, pointer_to, structure_of
-from batdispatch.parts.rollouts.kernel import Rollout
 from compiling import needs_kernels
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +34,7 @@ FOLDER = ROOT / "schedulers" / "batdispatch" / "native"
 RECORDS: dict[str, tuple[type[Record], ...]] = {
     **{"state.h": (State,), "plan.h": (Plan,), "foresight.h": (Foresight,), "easy_beside.h": (Beside,)},
     **{"queue_order.h": (Order,), "nodes.h": (Nodes, Openings), "node_plan.h": (NodePlan,), "slurm.h": (Slurm,)},
-    **{"sleepers.h": (Sleepers,), "energy.c": (Energy,), "job_rows.c": (JobRows,), "rollout.c": (Rollout,)},
+    **{"sleepers.h": (Sleepers,), "energy.c": (Energy,), "job_rows.c": (JobRows,)},
     **{"workload_text.c": (WorkloadText,), "multifactor.h": (Factors,)},
 }
 
