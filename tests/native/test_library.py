@@ -15,7 +15,6 @@ from batdispatch.engines.job_rows import JobRows, RowColumn
 from batdispatch.inputs.workloads.text_columns import WorkloadText
 from batdispatch.native.library import FOLDER, OWN, Library, folders
 from batdispatch.native.record import Record, pointer_to, structure_of
-from batdispatch.parts.rollouts.kernel import Rollout
 from batdispatch.results.cells import JobCells
 from compiling import needs_kernels, sizes_in_c
 
@@ -24,8 +23,7 @@ PACKAGE = ROOT / "schedulers" / "batdispatch"
 #: Of the base, and of each ability that has some.
 LIBRARIES = folders(PACKAGE)
 RECORDS: dict[str, tuple[type[Record], ...]] = {
-    **{"job_rows.c": (JobRows, RowColumn), "workload_text.c": (WorkloadText,), "rollout.c": (Rollout,)},
-    **{"job_cells.c": (JobCells,)},
+    **{"job_rows.c": (JobRows, RowColumn), "workload_text.c": (WorkloadText,), "job_cells.c": (JobCells,)},
 }
 
 

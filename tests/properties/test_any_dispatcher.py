@@ -23,7 +23,7 @@ from simulating import Task, audit, check_absences, micro, simulate
 from strategies import absences, machines, workloads
 
 BASELINES = [
-    *["conservative", "easy", "fcfs", "filler", "look-ahead", "slurm-backfill"],
+    *["conservative", "easy", "fcfs", "filler", "slurm-backfill"],
     *["energy-bf", "energy-bf-dicho", "energy-bf-idle-sleeper", "energy-bf-subpart-sleeper", "greenfilling"],
 ]
 ORDERINGS = registry.names(ordering.GROUP)

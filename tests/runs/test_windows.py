@@ -30,7 +30,7 @@ from batdispatch.runs import replicate_cost
 
 FAMILIES = [
     *(f"easy[ordering={name}]" for name in registry.names(ordering.GROUP)),
-    *("fcfs", "filler", "conservative", "slurm-backfill", "look-ahead", "best-list", "easy[backfill=sjf]"),
+    *("fcfs", "filler", "conservative", "slurm-backfill", "best-list", "easy[backfill=sjf]"),
     *("hcp19[work=0.05,wall=3600]", "ipsched", "stochastic-easy[requests=learned-ratio]"),
     *("resizing[dispatcher=easy]", "easy[placement=compact]"),
 ]

@@ -20,7 +20,7 @@ from sites import platform_of
 
 Draw = np.random.Generator
 
-PLAIN = ("fcfs", "easy", "filler", "conservative", "slurm-backfill", "best-list", "look-ahead")
+PLAIN = ("fcfs", "easy", "filler", "conservative", "slurm-backfill", "best-list")
 SOLVING = ("hcp19", "ipsched", "aucsched", "pcp19", "pcp20")
 LAYERS = ("attempts", "resizing", "dmr", "stochastic-easy", "stochastic-batch", "stochastic-conservative")
 TASKS = ("dada", "heft", "work-stealing")
