@@ -162,7 +162,7 @@ class Dispatcher(ABC):
 
     def registration_done(self, ledger: Ledger) -> bool:
         """Say whether no further job will be registered (asked after each decision if `registers_jobs`)."""
-        return ledger.static_jobs_done and not (ledger.queue or ledger.running or ledger.blocked)
+        return ledger.roll.no_more and not (ledger.queue or ledger.running or ledger.blocked)
 
     def report(self) -> dict[str, Any]:
         """Return facts about the run for result.json, such as counters of a solver."""

@@ -50,26 +50,17 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.blame import blame, file_of, interrupt_of
-from batdispatch.core.line.dispatcher import GROUP, Dispatcher
+from batdispatch.core.line.concerns.dependencies import Dependencies
+from batdispatch.core.line.concerns.registration import Registration
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.features import check_features
 from batdispatch.core.line.idle_calls import IdleCalls
 from batdispatch.core.line.ledger import SOONEST, Ledger
 from batdispatch.core.line.messages import Message, Reply
-from batdispatch.core.line.registry import name_of
 from batdispatch.core.line.ticks import TICK
 
 #: Seconds of simulated time that a decision takes: a constant, or None for the measured time.
 DecisionTime = float | None
-#: What an event does to the ledger, or what is checked with it, before the dispatcher hears of it by `on_event`.
-_EFFECTS: dict[type[e.Event], Callable[[Ledger, Any], object]] = {
-    e.JobMessage: Ledger.check_ran,
-    e.ResourceStateChanged: Ledger.apply_state,
-    e.MachinesUnavailable: lambda ledger, event: ledger.apply_unavailable(event.hosts),
-    e.MachinesAvailable: lambda ledger, event: ledger.apply_available(event.hosts),
-    e.RequestedCall: lambda ledger, event: ledger.periods.came("call", event.call_id),
-    e.ProbeData: lambda ledger, event: ledger.periods.came("probe", event.probe_id),
-    e.NoMoreStaticJobs: lambda ledger, event: ledger.apply_static_jobs_done(),
-}
 
 
 class Session:
@@ -120,7 +111,6 @@ class Session:
             e.JobCompleted: self._completed,
             e.JobsKilled: self._killed,
             e.SimulationEnds: self._ends,
-            **dict.fromkeys(_EFFECTS, self._heard),
         }
 
     def handle(self, message: Message) -> Reply:
@@ -158,12 +148,12 @@ class Session:
         if now < ledger.now:
             raise InputError(f"time goes backwards: message of {now:.6f} s after {ledger.now:.6f} s")
         ledger.now = now
-        apply, hear = self._apply, self.dispatcher.on_event
+        apply, hear = self._apply, self._heard
         for event in events:
             apply.get(type(event), hear)(ledger, event)
         if self.ended:
             return Reply(now, ledger.take_decisions())
-        if ledger.openings is not None:
+        if ledger.concerns.active:
             self._turn(ledger)
         self._follow_up(ledger, decided=False)
         timed = self._timed
@@ -171,14 +161,14 @@ class Session:
         self.dispatcher.decide(ledger)
         while self._follow_up(ledger, decided=True):
             self.dispatcher.decide(ledger)
-        if ledger.openings is not None:
-            ledger.call_for_openings()
+        for concern in ledger.concerns.active:
+            concern.on_reply()
         spent = self._clock() - began if timed else 0.0
         if timed:
             self.decision_times.append(now)
             self.decision_seconds.append(spent)
         if self._registration_open and self.dispatcher.registration_done(ledger):
-            ledger.finish_registration()
+            Registration.of(ledger).finish_registration()
             self._registration_open = False
         decisions = ledger.take_decisions()
         if events and type(events[-1]) is not e.RequestedCall:
@@ -196,10 +186,10 @@ class Session:
             raise InputError("the first event must be SIMULATION_BEGINS")
         check_features(events[0], self.dispatcher)
         self.ledger = ledger = Ledger(events[0])
-        if ledger.openings is not None:
-            ledger.openings.lead = self._lead()
-            ledger.openings.planned = self.dispatcher.plans_openings
-        ledger.on_registered = lambda job: self._entered(ledger, job)
+        for concern in ledger.concerns.active:
+            concern.meet(self.dispatcher, self.decision_time)
+        registration = Registration.of(ledger)
+        registration.on_registered = lambda job: self._entered(ledger, job)
         if type(self.dispatcher).on_start is not Dispatcher.on_start:
             ledger.on_start = partial(self.dispatcher.on_start, ledger)
         self.dispatcher.begin(ledger)
@@ -207,24 +197,8 @@ class Session:
             if self.dispatcher.registers_jobs:
                 self._registration_open = True
             else:
-                ledger.finish_registration()
+                registration.finish_registration()
         return ledger
-
-    def _lead(self) -> float:
-        """Return how much later than decided jobs start, in seconds, on a machine with reservations.
-
-        Raises:
-            InputError: that is not known, or the dispatcher cannot do with reservations.
-        """
-        if not self.dispatcher.heeds_reservations:
-            name = name_of(GROUP, type(self.dispatcher))
-            raise InputError(
-                f"the machine has reservations, and {name} cannot do with waiting jobs that "
-                "come again with other hosts: take another dispatcher, or a platform without reservations"
-            )
-        if self.decision_time is None:
-            raise InputError("the machine has reservations, and decisions that take measured time could break them")
-        return self.decision_time
 
     def _begins_again(self, ledger: Ledger, event: e.SimulationBegins) -> None:
         raise InputError(f"SIMULATION_BEGINS came a second time, at {ledger.now:.6f} s")
@@ -247,12 +221,13 @@ class Session:
         self.dispatcher.on_end(ledger, stay)
 
     def _turn(self, ledger: Ledger) -> None:
-        """Let the dispatcher see waiting jobs with the hosts that reservations leave to them from now on."""
-        for before, shown in ledger.turn():
-            if before is not None:
-                self.dispatcher.on_withdrawn(ledger, before)
-            if shown is not None:
-                self._entered(ledger, shown)
+        """Let the dispatcher see waiting jobs in the form in which concerns show them from now on."""
+        for concern in ledger.concerns.active:
+            for before, shown in concern.turn():
+                if before is not None:
+                    self.dispatcher.on_withdrawn(ledger, before)
+                if shown is not None:
+                    self._entered(ledger, shown)
 
     def _follow_up(self, ledger: Ledger, *, decided: bool) -> bool:
         """Reject what is hopeless and free what waits no longer until nothing changes; return whether jobs were freed.
@@ -261,13 +236,16 @@ class Session:
             ledger: the cluster.
             decided: whether the dispatcher has decided about what it heard of.
         """
-        freed, changed = False, bool(ledger.roll.unsettled or ledger.roll.blocked)
+        roll = ledger.roll
+        if not (roll.unsettled or roll.blocked):
+            return False
+        dependencies, freed, changed = Dependencies.of(ledger), False, True
         while changed:
-            ledger.settle(decided=decided)
-            if not ledger.roll.blocked:
+            dependencies.settle(decided=decided)
+            if not roll.blocked:
                 break
-            rejected = ledger.reject_hopeless()
-            ready = ledger.unblock()
+            rejected = dependencies.reject_hopeless()
+            ready = dependencies.unblock()
             for job in ready:
                 self._entered(ledger, job)
             freed |= bool(ready)
@@ -275,17 +253,18 @@ class Session:
         return freed
 
     def _killed(self, ledger: Ledger, event: e.JobsKilled) -> None:
-        ledger.apply_killed(event)
+        ledger.apply(event)
         self.dispatcher.on_killed(ledger, event)
 
     def _heard(self, ledger: Ledger, event: e.Event) -> None:
-        _EFFECTS[type(event)](ledger, event)
-        for stay in ledger.take_called_off():
-            self.dispatcher.on_called_off(ledger, stay)
+        ledger.apply(event)
+        for concern in ledger.concerns.active:
+            for stay in concern.take_called_off():
+                self.dispatcher.on_called_off(ledger, stay)
         self.dispatcher.on_event(ledger, event)
 
     def _ends(self, ledger: Ledger, event: e.SimulationEnds) -> None:
-        ledger.check_end(event)
+        ledger.apply(event)
         self.ended = True
         self.report = self._checked_report()
 
