@@ -398,13 +398,13 @@ class PowerSaving(Layer):
         """Let the dispatcher inside decide and, as long as that lets it start, find power for the first waiting job."""
         cap = self._cap
         self._give_back(ledger)
-        super().decide(ledger)
+        self.inner.decide(ledger)
         while self._news and cap is not None and (found := self._find_power(ledger, cap)):
             first, undo = found
-            super().decide(ledger)
+            self.inner.decide(ledger)
             if first.id in ledger.queue:
                 undo()
-                super().decide(ledger)
+                self.inner.decide(ledger)
                 break
 
     def _find_power(self, ledger: Ledger, cap: PowerCap) -> tuple[Job, Callable[[], object]] | None:

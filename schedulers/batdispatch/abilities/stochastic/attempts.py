@@ -19,9 +19,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, JobState, Resumption, Stay
 from batdispatch.core.line.concerns.registration import Registration
-from batdispatch.core.line.dispatcher import Gap
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.plans.moments import milliseconds
 from batdispatch.layers.base import Layer, chain, rest_name, successor, successor_id

@@ -42,9 +42,10 @@ from batdispatch.core.hosts.allocation import Allocation, IoJob, Place
 from batdispatch.core.jobs.fields import plain_request
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line.concerns.registration import Registration
-from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.line.ticks import TICK
 from batdispatch.dispatchers.backfilling.queue import QueueOptions
 

@@ -18,10 +18,11 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.concerns.holds import Holds
-from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.plans.correction import LEAST
 from batdispatch.core.plans.lateness import Lateness
 from batdispatch.core.plans.moments import end_of
