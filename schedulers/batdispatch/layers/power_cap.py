@@ -6,10 +6,10 @@ What hosts burn at any moment is counted as the sum of three:
    it saves (`lend`); then nothing can wake it until that is given back.
 2. *Jobs.* A job counts, from its decision to its end, with what its hosts burn beyond that: all that they can at its
    level of speed (`core.machine.levels`), or what a field of the job says. What the cap leaves beyond the rest is a
-   resource that jobs share (`Ledger.cap_power`), so that every dispatcher plans with it.
+   resource that jobs share (`SharedPower.cap_power`), so that every dispatcher plans with it.
 3. *Draw.* A host that falls asleep or wakes up may burn more than that. So much is drawn from the same resource until
-   it has switched (`Ledger.draw`). A job takes what it would need if all its hosts had to wake up, and gives the rest
-   back as soon as it is started.
+   it has switched (`SharedPower.draw`). A job takes what it would need if all its hosts had to wake up, and gives the
+   rest back as soon as it is started.
 
 Where the cap changes over time, a job must leave as much power beside it as the cap falls before the job ends, by its
 walltime. So what a waiting job asks for changes as time goes by, and it is shown anew.

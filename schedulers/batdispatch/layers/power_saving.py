@@ -9,12 +9,12 @@ A job that comes goes through these states; the dispatcher inside sees it from `
 state        what holds                                what ends it
 ===========  ========================================  =============================================================
 `KEPT BACK`  Its start rule said until when            That time comes: `SHOWN` (`layers.cheap_hours`).
-             (`Ledger.keep_back`).
+             (`Dependencies.keep_back`).
 `SHOWN`      It waits, and asks for the power that     The dispatcher inside starts it: `BOOTING` if some of its
              it counts with (`layers.power_cap`).      hosts do not compute, else it runs. The cap that it meets
                                                        changes: `SHOWN` anew, or rejected if it never fits any more.
 `BOOTING`    It has its hosts, and they wake up        All are awake: it runs. One goes away: `SHOWN` in its old place.
-             (`core.line.boots`).
+             (`concerns.boots`).
 ===========  ========================================  =============================================================
 
 Hosts go through the states of `core.machine.host_states`. In each decision, in this order: jobs are shown whose time

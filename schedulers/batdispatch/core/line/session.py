@@ -4,36 +4,53 @@ Theory of operation
 -------------------
 
 A session is one simulation as one dispatcher lives through it. It has no clock, file or socket: whoever has them hands
-it messages and takes its replies. Everything that changes what is known of the cluster happens in `Session.handle`, in
-this order:
+it messages and takes its replies. Everything that changes what is known of the cluster happens in `Session.handle`.
+
+Three parties have their say there, and only these:
+
+- the *ledger* (`core.line.ledger`): jobs, hosts that are there, what is idle. It applies events, and takes or refuses
+  decisions.
+- its *concerns* (`core.line.concern`): whatever else keeps capacity, closes hosts or holds starts back. The ledger asks
+  those that have joined, in the order in which they did: most runs have none.
+- the *dispatcher*, which may be a layer around another one (`batdispatch.layers`). The wrapped one sees the same ledger
+  with the jobs as the layer amended them. Who asks it for what beside decisions stands in `core.line.roles`.
+
+The steps, in this order:
 
 1. *Begin.* The first event of the first message is SIMULATION_BEGINS. A simulation that lacks what the dispatcher or
-   the machine needs is refused. Otherwise the event makes the ledger, and `Dispatcher.begin` is called. Before that
-   nothing else can happen; afterwards it cannot happen again.
-2. *Apply.* The events of a message are applied one by one, in the order in which they stand: first to the ledger, then
-   the dispatcher hears of them (`on_submit`, `on_end`, `on_killed`, `on_event`). A job that can never run is rejected
-   before the dispatcher hears of it, unless a layer gives it another form (`Dispatcher.reshapes`). A job that depends
-   on others, or a task of an array with a limit, is kept back (`core.line.roll`). Time never goes backwards.
-3. *Follow up.* Where reservations have closed or opened hosts by now, waiting jobs are shown anew
-   (`core.machine.openings`). Then three things are done in turn until none of them changes anything. What ended is
-   over, unless a registered job continues it by now. Blocked jobs that can never start are rejected. Blocked jobs that
-   have nothing to wait for any more enter the queue in order of arrival, and the dispatcher hears of them. So before
-   it decides, it knows of every job that may start at this moment, whatever the order of the events was. One end is
-   left open here: that of a job which a decision has killed. The dispatcher may continue it until it has decided with
-   the answer to the kill (`on_killed`), which may come in a later message than the job's end.
-4. *Decide.* `Dispatcher.decide` is called once for all events of a message, whatever their number. It acts through the
+   the machine needs is refused. Otherwise the event makes the ledger, concerns join that have something to see to from
+   the beginning (`Concern.begins`) and refuse a dispatcher that cannot do with them (`Concern.meet`), and
+   `Dispatcher.begin` is called. Before that nothing else can happen; afterwards it cannot happen again.
+2. *Apply.* The events of a message are applied one by one, in the order in which they stand: the ledger checks and
+   applies an event, concerns hear of it (`admit` and `line_up` for a submission, `on_end`, `on_event`), then the
+   dispatcher does (`on_submit`, `on_end`, `on_killed`, `on_event`). If an event undid a start, the dispatcher hears of
+   that first (`on_called_off`). A job that can never run is rejected before the dispatcher hears of it, unless a layer
+   gives it another form (`Dispatcher.reshapes`). A job that depends on others, or a task of an array with a limit, is
+   kept back (`core.line.roll`). Time never goes backwards.
+3. *Turn.* Concerns show waiting jobs anew where that is due (`Concern.turn`), such as where reservations have closed or
+   opened hosts: the dispatcher hears of `on_withdrawn`, then of `on_submit`.
+4. *Follow up.* Three things are done in turn until none of them changes anything (`concerns.dependencies`). What ended
+   is over, unless a registered job continues it by now. Blocked jobs that can never start are rejected. Blocked jobs
+   that have nothing to wait for any more enter the queue in order of arrival, and the dispatcher hears of them. So
+   before it decides, it knows of every job that may start at this moment, whatever the order of the events was. One end
+   is left open here: that of a job which a decision has killed. The dispatcher may continue it until it has decided
+   with the answer to the kill (`on_killed`), which may come in a later message than the job's end.
+5. *Decide.* `Dispatcher.decide` is called once for all events of a message, whatever their number. It acts through the
    ledger's methods, which check each decision at the line that makes it: what is impossible raises
-   `ImpossibleDecision` there, and no decision of the message is sent. A dispatcher may also act while it hears of
-   events. What the decisions start or reject may free others or leave them without hope: step 3 is done again, now for
-   killed jobs as well if the answer to the kill has come. If it frees jobs, the dispatcher decides once more, until no
-   job is freed.
-5. *Reply.* The decisions leave in the order in which they were taken. If deciding takes simulated time, they take
-   effect when it has passed, and so do the starts in the ledger.
-6. *End.* SIMULATION_ENDS is the last event, and comes when no job runs or waits. The dispatcher reports, and no message
+   `ImpossibleDecision` there, and no decision of the message is sent. A start goes through three gates before anything
+   changes: concerns may forbid it (`may_start`) and give back what they keep for this job (`idle_for`); then the hosts
+   must be there and have what the job needs. After that the job holds its hosts, concerns learn of it (`on_start`), and
+   the decision is sent, unless a concern takes it later (`keeps`). A dispatcher may also act while it hears of events.
+   What the decisions start or reject may free others or leave them without hope: step 4 is done again, now for killed
+   jobs as well if the answer to the kill has come. If it frees jobs, the dispatcher decides once more, until no job is
+   freed.
+6. *Reply.* Concerns add their last decisions (`Concern.on_reply`). The decisions leave in the order in which they were
+   taken. If deciding takes simulated time, they take effect when it has passed, and so do the starts in the ledger.
+7. *End.* SIMULATION_ENDS is the last event, and comes when no job runs or waits. The dispatcher reports, and no message
    may follow.
 
-Layers (`batdispatch.layers`) are dispatchers that wrap another one: the session sees one dispatcher, and the wrapped
-one sees the same ledger with the jobs as the layer amended them.
+What holds after each step stands as invariants in `core.line.ledger` and at the top of each concern; `Ledger.check`
+verifies them all, and the property tests call it.
 """
 
 from __future__ import annotations
