@@ -58,6 +58,8 @@ SOONEST = 1e-3
 EARLY = 1e-3
 #: Looking it up in its class each time costs as much as a call.
 _SUCCESS = JobState.COMPLETED_SUCCESSFULLY
+#: Events after which other hosts are there than before.
+_COMINGS = (e.MachinesUnavailable, e.MachinesAvailable)
 #: Most jobs that a message lists.
 _LISTED = 5
 
@@ -213,7 +215,7 @@ class Ledger:
             effect(self, event)
         for concern in self.concerns.active:
             concern.on_event(event)
-        if isinstance(event, e.MachinesUnavailable | e.MachinesAvailable):
+        if type(event) in _COMINGS:
             self.shut()
 
     def _killed(self, event: e.JobsKilled) -> None:
