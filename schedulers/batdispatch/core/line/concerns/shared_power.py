@@ -14,7 +14,7 @@ from batdispatch.core.line.ledger import Ledger
 
 
 class SharedPower(Concern):
-    """The power that the jobs of a ledger share. It has a say once there is a cap, or hosts are closed.
+    """The power that the jobs of a ledger share. It has a say once hosts are closed; all else is counted as idle or not.
 
     Attributes:
         drawn: power that no job has taken and that is not free either, mW.
@@ -32,7 +32,6 @@ class SharedPower(Concern):
     def cap_power(self, power: int) -> None:
         """Let jobs share an amount of power, in mW (`Request.power`), from now on; before any job has come."""
         ledger = self.ledger
-        self.join()
         ledger.machine = ledger.machine.capped(power)
         ledger.space = space_of(ledger.machine)
         ledger.idle.recount(ledger.space)

@@ -4,13 +4,14 @@
 waiting jobs are shown by them: a job that enters the queue asks for hosts that are open to it, is kept back while there
 are none, and is shown anew when some open or close.
 
-Invariant: where there are reservations, these know exactly the jobs that are in the queue or withheld by them.
+Invariant: where there are reservations, these know exactly the jobs that are in the queue or withheld.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job, Stay
@@ -153,3 +154,10 @@ class SiteRules(Concern):
 
     def on_reply(self) -> None:
         self.call_for_openings()
+
+    def check(self, idle: Any) -> Any:
+        ledger = self.ledger
+        assert self.openings is None or self.openings.ids == ledger.queue.keys() | ledger.roll.withheld.keys(), (
+            "reservations know other jobs than those that wait"
+        )
+        return idle
