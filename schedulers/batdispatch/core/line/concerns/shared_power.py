@@ -14,7 +14,7 @@ from batdispatch.core.line.ledger import Ledger
 
 
 class SharedPower(Concern):
-    """The power that the jobs of a ledger share. It has a say once hosts are closed; all else is counted as idle or not.
+    """The power that the jobs of a ledger share. It has a say once hosts are closed.
 
     Attributes:
         drawn: power that no job has taken and that is not free either, mW.
