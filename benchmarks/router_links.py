@@ -31,8 +31,8 @@ from typing import Any
 
 import numpy as np
 
+from batdispatch.abilities.simgrid.timer import SimGridTimer
 from batdispatch.engines.activities import Activity
-from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.runs.workers import call_isolated
 

@@ -18,7 +18,6 @@ PACKAGE = Path("schedulers/batdispatch")
 NO_IO = "What decides has no files, sockets, clocks, processes or chance of its own"
 ONE_WAY = "Imports run one way"
 NO_CIRCLE = "No circle of files or folders"
-ONE_ENGINE = "Compiled kernels are one engine behind the choice of engines"
 
 #: A file of the package, what it says, the contract that it breaks, and what the report names.
 WRONG_IMPORTS = [
@@ -45,7 +44,8 @@ WRONG_IMPORTS = [
         "The textbook's policies share no code",
         "batdispatch.core",
     ),
-    ("runs", "import batdispatch.engines.compiled.masks", ONE_ENGINE, "batdispatch.engines.compiled"),
+    ("runs", "import batdispatch.abilities.kernels.seam", ONE_WAY, "batdispatch.abilities.kernels"),
+    ("engines", "import batdispatch.abilities.simgrid.timer", ONE_WAY, "batdispatch.abilities.simgrid"),
 ]
 CALLS = ['open("x")', 'with open("x") as file: ...', "print(1)", "numpy.load(1)"]
 FOLDERS = ["dispatchers/backfilling", "parts/placement", "layers", "core", "batsim/v4"]

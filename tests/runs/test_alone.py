@@ -70,7 +70,7 @@ def test_jobs_that_write_to_one_io_node_wait_for_its_link(tmp_path: Path) -> Non
 
 
 def test_without_messages_no_simgrid_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("batdispatch.runs.engines.find_simgrid", lambda: None)
+    monkeypatch.setattr("batdispatch.abilities.simgrid.engine.find_simgrid", lambda: None)
     jobs = [job("a", ["n2", "n4"], "delay"), job("b", ["n2", "n5"], "delay")]
     folder = simulated(tmp_path, "fcfs", ROW, jobs, {"delay": DELAY})
     alone = runtimes_alone(tmp_path / "p.xml", tmp_path / "run.json", folder / "jobs.csv")
