@@ -10,6 +10,7 @@ import pytest
 from batdispatch.abilities.topology.networks import Grid
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import events as e
+from batdispatch.core.line.events import MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.machine.machine import Host, Machine
@@ -44,7 +45,7 @@ def ledger_of(case: dict[str, Any]) -> Ledger:
     there = {*case["io"], *case["free"], *(node for job in case["running"] for node in job)}
     away = [host for host in range(count) if host not in there]
     if away:
-        ledger.apply_unavailable(Allocation.of(away))
+        ledger.apply(MachinesUnavailable(ledger.now, Allocation.of(away)))
     return ledger
 
 

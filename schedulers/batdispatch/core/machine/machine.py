@@ -234,6 +234,10 @@ class Machine:
         """Whether jobs take whole hosts, any ones, and nothing beside: there are no queues and no licences."""
         return self.exclusive and self.site is None and not self.licences
 
+    def label(self, host: int) -> str:
+        """Return a host in words, for messages."""
+        return f"host {host} ({self.hosts[host].name})"
+
     def units_are_hosts(self, request: Request) -> bool:
         """Return whether each unit of a request is a whole host."""
         return self.exclusive or request.units_are_nodes
