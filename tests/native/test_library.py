@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from batdispatch.engines.job_rows import JobRows
+from batdispatch.engines.job_rows import JobRows, RowColumn
 from batdispatch.inputs.workloads.text_columns import WorkloadText
 from batdispatch.native.library import FOLDER, OWN, Library, folders
 from batdispatch.native.record import Record, pointer_to, structure_of
 from batdispatch.parts.rollouts.kernel import Rollout
+from batdispatch.results.cells import JobCells
 from compiling import needs_kernels, sizes_in_c
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,8 @@ PACKAGE = ROOT / "schedulers" / "batdispatch"
 #: Of the base, and of each ability that has some.
 LIBRARIES = folders(PACKAGE)
 RECORDS: dict[str, tuple[type[Record], ...]] = {
-    **{"job_rows.c": (JobRows,), "workload_text.c": (WorkloadText,), "rollout.c": (Rollout,)},
+    **{"job_rows.c": (JobRows, RowColumn), "workload_text.c": (WorkloadText,), "job_cells.c": (JobCells,)},
+    **{"rollout.c": (Rollout,)},
 }
 
 
@@ -34,12 +36,9 @@ def test_structures_are_as_large_and_end_alike_in_python_and_in_c(tmp_path: Path
 
 
 def test_fields_are_of_the_kind_that_c_states() -> None:
-    kinds, fields = structure_of("job_rows.c", "JobRows")
-    assert (kinds["state"], kinds["start"], kinds["profile"], kinds["makespan"]) == (
-        *(np.int8, np.float64, np.int32),
-        float,
-    )
+    kinds, fields = structure_of("workload_text.c", "WorkloadText")
     assert [name for name, _ in fields] == list(kinds)
+    assert structure_of("job_rows.c", "JobRows")[0]["ran"] is np.uint8
 
 
 def test_arrays_of_other_numbers_or_with_gaps_are_refused() -> None:

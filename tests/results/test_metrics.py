@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.results.columns import COLUMNS
+from batdispatch.core.jobs.job_table import COLUMNS
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.metrics.compute import METRICS, compute, describe
 from batdispatch.results.metrics.sample import sample_of

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from batdispatch.core.hosts import hostsets
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.topology import Dragonfly, FatTree, Flat, Grid, Topology
 from batdispatch.core.machine.topology.measures import compactness, fewest_routers, locality, proximity
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.network import allocations, free
@@ -40,7 +40,7 @@ MACHINES: dict[str, Machine] = {
 }
 
 
-def columns(jobs: Mapping[str, Mapping[str, Any]]) -> RunColumns:
+def columns(jobs: Mapping[str, Mapping[str, Any]]) -> JobTable:
     """Columns of jobs that ran from 0 to 10, unless said otherwise."""
     rows = []
     for job, fields in jobs.items():
@@ -60,7 +60,7 @@ def columns(jobs: Mapping[str, Mapping[str, Any]]) -> RunColumns:
     return columns_of(pd.DataFrame(rows))
 
 
-def values(found: NetworkUse, read: RunColumns, **given: Any) -> dict[str, Any]:
+def values(found: NetworkUse, read: JobTable, **given: Any) -> dict[str, Any]:
     return compute(sample_of(read, network=found, **given))
 
 
@@ -166,7 +166,7 @@ def schedules(draw: st.DrawFn) -> tuple[Machine, list[tuple[list[int], float, fl
     return where, jobs
 
 
-def as_columns(jobs: Sequence[tuple[list[int], float, float]]) -> RunColumns:
+def as_columns(jobs: Sequence[tuple[list[int], float, float]]) -> JobTable:
     lines = {
         f"j{i}": {"hosts": " ".join(map(str, hosts)), "start": start, "finish": finish, "units": len(hosts)}
         for i, (hosts, start, finish) in enumerate(jobs)
@@ -233,7 +233,7 @@ def test_free_nodes_agree_with_a_look_at_every_moment(
         assert found.run[index] == max(runs)
 
 
-def load_of(where: Machine, read: RunColumns, most: int | None = None) -> LinkLoad | None:
+def load_of(where: Machine, read: JobTable, most: int | None = None) -> LinkLoad | None:
     topology = where.topology
     assert topology is not None
     found = allocations.distinct(read.hosts, where, topology)

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import BatdispatchError, SimulationError
 from batdispatch.core.jobs.fields import MAX_MOMENT
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.session import DecisionTime
 from batdispatch.engines.choices import Clock, CountEnergy, DecisionClock, UseCompiled, UseSimGrid
 from batdispatch.engines.energy_files import PowerRows
-from batdispatch.engines.job_rows import Rows
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload
@@ -78,7 +78,7 @@ class Outcome(NamedTuple):
     #: Number of messages that were exchanged, or would have been.
     messages: int
     #: Rows of jobs.csv; None: that file says them.
-    rows: Rows | None
+    rows: JobTable | None
     #: What the dispatcher reported.
     report: dict[str, Any]
     #: (job id, reason) of every rejected job.

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads.reader import read_workload
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.network.table import FIELDS, FILE, read_table
 from batdispatch.results.network.use import NetworkUse
@@ -57,7 +57,7 @@ def _of_metrics(names: Sequence[str], found: Mapping[str, Any], expected: Mappin
             yield Difference("metrics", message)
 
 
-def _of_table(use: NetworkUse | None, columns: RunColumns, path: Path) -> Iterator[Difference]:
+def _of_table(use: NetworkUse | None, columns: JobTable, path: Path) -> Iterator[Difference]:
     if use is None:
         yield Difference("network", f"{path.name} is there, and the machine has no network")
         return

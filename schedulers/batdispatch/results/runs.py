@@ -13,6 +13,7 @@ import numpy as np
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.job_table import Floats, JobTable, Texts
 from batdispatch.core.line.options import written
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.energy_files import PowerRows
@@ -20,7 +21,6 @@ from batdispatch.inputs.files import closest
 from batdispatch.inputs.folders import check_finished, stamp
 from batdispatch.inputs.workloads.dates import LogDates
 from batdispatch.inputs.workloads.model import WINDOW_FIELD, WINDOWS_FIELD, Window
-from batdispatch.results.columns import Floats, RunColumns, Texts
 from batdispatch.results.decisions import SolvedPlan, read_solved_plans
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
@@ -179,14 +179,14 @@ class Run:
 
     folder: Path
     label: str
-    columns: RunColumns
+    columns: JobTable
     lineage: Lineage
     result: Result
     hosts: int | None
     metrics: Mapping[str, Value]
 
     @cached_property
-    def logical(self) -> RunColumns:
+    def logical(self) -> JobTable:
         """Its logical jobs, one row each, see `lineage.logical`."""
         return logical(self.columns, self.lineage)
 
@@ -385,7 +385,7 @@ class Figures:
 
 
 def figures_of(
-    columns: RunColumns,
+    columns: JobTable,
     result: Mapping[str, Any],
     *,
     machine: Machine | None = None,

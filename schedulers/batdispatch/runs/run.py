@@ -7,7 +7,6 @@ import resource
 import time
 from collections.abc import Callable
 from copy import deepcopy
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +24,6 @@ from batdispatch.inputs.folders import Claim, clear_mark
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.links.foreign import create_any, is_foreign
-from batdispatch.results.columns import columns_of
 from batdispatch.results.decisions import PLANS, TIMES, write_decision_times
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
@@ -289,8 +287,7 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         "report": ended.report,
     }
     write_lineage(ended.parents, out / LINEAGE, dispatcher.resumed())
-    read = partial(read_columns, out / "jobs.csv")
-    columns = read() if ended.rows is None else columns_of(ended.rows, read)
+    columns = read_columns(out / "jobs.csv") if ended.rows is None else ended.rows
     jobs = workload.workload().jobs if ended.users is None else None
     figures = figures_of(
         columns,

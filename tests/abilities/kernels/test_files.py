@@ -1,7 +1,7 @@
 """Rows that are written in C are those that Python writes, to the last digit."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from batdispatch.abilities.kernels import files
 from batdispatch.core.hosts.hostsets import parse_many
 from batdispatch.core.jobs.job import FINAL_STATES
+from batdispatch.core.jobs.job_table import COLUMNS
 from batdispatch.engines import blocks, job_rows
-from batdispatch.engines.job_rows import REJECTED, EndedJobs, JobRows, times_of, write_rows
-from batdispatch.engines.outputs import Totals
+from batdispatch.engines.job_rows import REJECTED, EndedJobs, HostsOf, TextOf, times_of, write_rows
 from batdispatch.native.record import call
 from batdispatch.native.texts import PackedTexts
 from compiling import needs_kernels
@@ -45,60 +43,44 @@ def little_room(room: int) -> Iterator[None]:
 
 
 @given(st.lists(jobs, min_size=1, max_size=20), st.integers(300, 3000))
-def test_rows_of_jobs_are_those_of_the_engine_in_python(listed: list[tuple], room: int) -> None:  # type: ignore[type-arg]
+def test_rows_of_jobs_are_those_that_python_writes(listed: list[tuple], room: int) -> None:  # type: ignore[type-arg]
     ids, submission, units, walltime, state, wait, run, hosts = zip(*listed, strict=True)
-    final = np.array(state, dtype=np.int8)
+    final, count = np.array(state, dtype=np.int8), len(listed)
     ran = final != REJECTED
     start = np.where(ran, np.array(submission) + np.array(wait), np.nan)
     allocations = parse_many([text if there else "" for text, there in zip(hosts, ran.tolist(), strict=True)])
+    bounds, backwards = allocations.bounds(), np.arange(count, dtype=np.int32)[::-1].copy()
     ended = EndedJobs(
-        names=list(ids),
-        workloads=["w0"] * len(ids),
-        profiles=[f"p{name}" for name in ids],
+        # The last one first in memory, and one a row.
+        names=TextOf(PackedTexts.of(ids[::-1]), backwards),
+        workloads=TextOf(["w0"], np.zeros(count, dtype=np.int32)),
+        profiles=TextOf([f"p{name}" for name in ids]),
         submission=np.array(submission),
         units=np.array(units),
         walltime=np.array(walltime),
         state=final,
         start=start,
         end=start + np.array(run),
-        hosts=allocations,
-        metadata=[""] * len(ids),
-        joules=np.full(len(ids), -1.0),
+        hosts=HostsOf(allocations.first, allocations.last, bounds[:-1], np.diff(bounds)),
+        held=allocations.sizes,
+        metadata=TextOf([""] * count),
+        joules=np.array([-1.0, 0.25])[np.arange(count) % 2],
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         figures = times_of(ended)
     # No time at all, over a time that is lost beside a late start: nobody minds which of several is the longest.
     assume(not np.isnan(figures.stretch[ran]).any())
+    expected, found = bytearray(), bytearray()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(job_rows, "load", lambda: None)
-        expected, rows = write_rows(ended, figures)
-    totals = Totals()
-    totals.add(final, figures)
-    table, found = table_of(ended), bytearray()
+        slowly = write_rows(ended, figures, expected.extend)
     with little_room(room):
-        numbers = table.write(len(ids), found.extend)
+        rows = write_rows(ended, figures, found.extend)
     assert found == expected
-    for name, column in numbers.items():
-        assert np.array_equal(column, getattr(rows, name), equal_nan=True), name
-    assert {name: getattr(table, f"{name}_sum") for name in files._SUMS} == totals.sums
-    assert {name: getattr(table, f"{name}_most") for name in files._SUMS} == totals.most
-    assert table.makespan == totals.makespan
-
-
-def table_of(ended: EndedJobs) -> JobRows:
-    """What C needs to write these jobs, the last one first in memory."""
-    count, hosts = len(ended.names), ended.hosts
-    table = JobRows()
-    backwards: Callable[[NDArray], NDArray] = lambda column: np.ascontiguousarray(column[::-1])  # type: ignore[type-arg]  # noqa: E731
-    table.hold(
-        **{name: backwards(getattr(ended, name)) for name in ("submission", "walltime", "start", "end", "units")}
-    )
-    table.hold(profile=backwards(np.arange(count, dtype=np.int32)))
-    bounds = hosts.bounds()
-    table.hold(hosts_at=backwards(bounds[:-1]), hosts_runs=backwards(np.diff(bounds).astype(np.int32)))
-    table.hold(first=hosts.first, last=hosts.last, over=np.arange(count)[::-1].copy(), state=ended.state)
-    table.hold_texts(names=PackedTexts.of(ended.names[::-1]), profiles=PackedTexts.of(ended.profiles))
-    return table
+    for name in COLUMNS:
+        one, other = getattr(rows, name), getattr(slowly, name)
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other, equal_nan=one.dtype == np.float64), name
 
 
 @given(st.lists(st.tuples(times, st.integers(0, 10**6)), min_size=1, max_size=40), st.integers(600, 3000))

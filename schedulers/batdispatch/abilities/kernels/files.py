@@ -14,21 +14,17 @@ from batdispatch.abilities.kernels.shared_hosts import SharedHosts
 from batdispatch.abilities.kernels.simulate import Schedule
 from batdispatch.abilities.kernels.state import KINDS, REJECTS, STARTS, Floats, Ints, Jobs
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.blocks import write_rows
-from batdispatch.engines.job_rows import REJECTED, SPECIAL, JobRows, Rows, quote
+from batdispatch.engines.job_rows import REJECTED, EndedJobs, HostsOf, TextOf
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.world import HALF_TICK
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.native import record
-from batdispatch.native.texts import PackedTexts
 
 #: Jobs, or changes, that are looked at together.
 _BLOCK = 1 << 14
-#: Sums over the rows, and the largest values.
-_SUMS = ("wait", "turnaround", "slowdown")
-#: Bytes for which a field of a CSV file is quoted.
-_SPECIAL = np.frombuffer(SPECIAL.encode(), dtype=np.uint8)
 
 
 def write(
@@ -41,7 +37,7 @@ def write(
     version: str,
     seconds: float,
     energy: EnergyRows | None = None,
-) -> Rows | None:
+) -> JobTable | None:
     """Write all files, and give them their names.
 
     Args:
@@ -59,12 +55,11 @@ def write(
     """
     log = schedule.log[schedule.log % KINDS != STARTS]
     over = log // KINDS
-    rows = _write_jobs(outputs, said, jobs, schedule, over, log % KINDS == REJECTS, energy)
-    ended = over[rows.state != REJECTED]
-    changes = None
-    if schedule.counts is not None:
-        nodes = SharedHosts(schedule)
-        changes, rows = nodes.changes(), nodes.completed(rows, said, over)
+    nodes = None if schedule.counts is None else SharedHosts(schedule)
+    changes = None if nodes is None else nodes.changes()
+    rows = _write_jobs(outputs, said, jobs, schedule, over, log % KINDS == REJECTS, nodes, energy)
+    ended = over[rows.final_state != REJECTED]
+    if nodes is not None:
         nodes.write_units(outputs, said, ended)
     if energy is None:
         _write_states(outputs, machine.size, jobs, schedule, changes)
@@ -88,44 +83,33 @@ def _write_jobs(
     schedule: Schedule,
     over: Ints,
     rejected: NDArray[np.bool_],
+    nodes: SharedHosts | None,
     energy: EnergyRows | None,
-) -> Rows:
+) -> JobTable:
     """Write jobs.csv, in the order in which jobs are over, and return its rows."""
-    table = JobRows()
-    table.hold(submission=jobs.submission, walltime=jobs.walltime, units=said.units, profile=said.profile)
-    table.hold(start=schedule.start, end=schedule.end, hosts_at=schedule.at, hosts_runs=schedule.runs)
     state = np.where(rejected, REJECTED, states_of(said, jobs, schedule, over)).astype(np.int8)
-    table.hold(first=schedule.first, last=schedule.last, over=over, state=state)
-    names, profiles = _csv_fields(said.ids), _csv_fields(PackedTexts.of(said.profiles))
-    table.hold_texts(names=names, profiles=profiles)
-    joules = np.where(rejected, np.nan, -1.0)
-    if energy is not None:
-        table.hold(joules=energy.joules, row_joules=joules)
-    numbers = table.write(len(over), outputs.write_rows)
-    outputs.count_jobs(
-        state,
-        sums={name: getattr(table, f"{name}_sum") for name in _SUMS},
-        most={name: getattr(table, f"{name}_most") for name in _SUMS},
-        makespan=table.makespan,
+    runs = schedule.runs[over].astype(np.int64)
+    # Whole hosts are as many as were asked for.
+    held = np.where(rejected, 0, jobs.units[over]) if nodes is None else nodes.sizes(over)
+    first = np.zeros(len(over), dtype=np.int32)
+    joules = np.full(len(over), -1.0) if energy is None else energy.joules[over]
+    return outputs.write(
+        EndedJobs(
+            names=TextOf(said.ids, over.astype(np.int32)),
+            workloads=TextOf(["w0"], first),
+            profiles=TextOf(said.profiles, said.profile[over]),
+            submission=jobs.submission[over],
+            units=said.units[over],
+            walltime=jobs.walltime[over],
+            state=state,
+            start=np.where(rejected, np.nan, schedule.start[over]),
+            end=np.where(rejected, np.nan, schedule.end[over]),
+            hosts=HostsOf(schedule.first, schedule.last, schedule.at[over], np.where(rejected, 0, runs)),
+            held=held,
+            metadata=TextOf([""], first),
+            joules=np.where(joules < 0.0, -1.0, joules),
+        )
     )
-    ran = state != REJECTED
-    return Rows(
-        **numbers,
-        details=None,
-        units=said.units[over],
-        state=state,
-        joules=joules,
-        # Whole hosts, of which no two free runs are neighbours.
-        held=np.where(ran, jobs.units[over], 0),
-        pieces=np.where(ran, schedule.runs[over], 0).astype(np.int64),
-    )
-
-
-def _csv_fields(texts: PackedTexts) -> PackedTexts:
-    """Return texts as fields of a CSV file, quoted where they need to be."""
-    if not np.isin(texts.data, _SPECIAL).any():
-        return texts
-    return PackedTexts.of(list(map(quote, texts.tolist())))
 
 
 def _write_states(outputs: Outputs, size: int, jobs: Jobs, schedule: Schedule, changes: Ints | None) -> None:

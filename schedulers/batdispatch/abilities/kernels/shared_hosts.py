@@ -7,8 +7,7 @@ import numpy as np
 from batdispatch.abilities.kernels.simulate import Schedule
 from batdispatch.abilities.kernels.state import KINDS, REJECTS, STARTS, Ints
 from batdispatch.core.hosts import hostruns
-from batdispatch.core.hosts.hostsets import Intervals, ranges
-from batdispatch.engines.job_rows import Details, Rows
+from batdispatch.core.hosts.hostsets import ranges
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads.columns import JobColumns
 
@@ -49,19 +48,9 @@ class SharedHosts:
         np.add.at(found, line[turns], sign[turns])
         return found
 
-    def completed(self, rows: Rows, said: JobColumns, over: Ints) -> Rows:
-        """Return rows of jobs.csv with their numbers of hosts, and what the file alone would say of them."""
-        schedule = self._schedule
-        runs = schedule.runs[over].astype(np.int64)
-        hosts = Intervals.of_runs(schedule.first, schedule.last, schedule.at[over], runs)
-
-        def details() -> Details:
-            names = said.ids.tolist()
-            profiles = [said.profiles[profile] for profile in said.profile[over].tolist()]
-            own, none = [names[rank] for rank in over.tolist()], [""] * len(over)
-            return Details(own, ["w0"] * len(over), profiles, hosts, none)
-
-        return rows._replace(held=self._size[over], details=details)
+    def sizes(self, over: Ints) -> Ints:
+        """Return how many hosts some jobs have, int64 [job]."""
+        return np.asarray(self._size[over], dtype=np.int64)
 
     def write_units(self, outputs: Outputs, said: JobColumns, ended: Ints) -> None:
         """Write units.csv, of the jobs that ended in this order, if hosts carry several units of one."""

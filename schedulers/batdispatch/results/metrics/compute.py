@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from batdispatch.core.jobs.job import JobState
-from batdispatch.results.columns import Floats
+from batdispatch.core.jobs.job_table import Floats
 from batdispatch.results.metrics.percentile import median, percentile
 from batdispatch.results.metrics.sample import Sample
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import FINAL_STATES
+from batdispatch.core.jobs.job_table import Floats, JobTable
 from batdispatch.inputs.workloads.model import Window
-from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.lineage import Lineage, logical, waits
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Sample:
 
 
 def sample_of(
-    columns: RunColumns,
+    columns: JobTable,
     *,
     lineage: Lineage | None = None,
     hosts: int | None = None,
@@ -193,7 +193,7 @@ def sample_of(
     )
 
 
-def jobs_of_window(jobs: RunColumns, window: Window) -> NDArray[np.bool_]:
+def jobs_of_window(jobs: JobTable, window: Window) -> NDArray[np.bool_]:
     """Return which jobs are submitted in a window."""
     inside = np.ones(len(jobs), dtype=np.bool_)
     if window.begin is not None:
@@ -203,7 +203,7 @@ def jobs_of_window(jobs: RunColumns, window: Window) -> NDArray[np.bool_]:
     return inside
 
 
-def _overlapping(columns: RunColumns, window: Window) -> NDArray[np.bool_]:
+def _overlapping(columns: JobTable, window: Window) -> NDArray[np.bool_]:
     """Return which rows run in the time of a window."""
     running = np.ones(len(columns), dtype=np.bool_)
     if window.begin is not None:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.engines.job_rows import quote_texts
 from batdispatch.inputs.files import write_whole
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.rows import read_rows
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ FIELDS = {
 HEADER = ("job_id", "workload_name", *FIELDS)
 
 
-def write_table(use: NetworkUse | None, columns: RunColumns, path: Path) -> None:
+def write_table(use: NetworkUse | None, columns: JobTable, path: Path) -> None:
     """Write a row for each row of the jobs file, in its order; without a network, remove what an earlier run left.
 
     Numbers have six decimals, a whole number none; what has no meaning for a row is empty.
@@ -51,7 +51,7 @@ def _texts(values: NDArray[np.generic]) -> list[str]:
     return ["" if isnan(value) else f"{value:.6f}" for value in values.tolist()]
 
 
-def read_table(path: Path, columns: RunColumns) -> dict[str, NDArray[np.float64]]:
+def read_table(path: Path, columns: JobTable) -> dict[str, NDArray[np.float64]]:
     """Read the file: column -> float64 [row of the jobs file], NaN where it is empty.
 
     Raises:

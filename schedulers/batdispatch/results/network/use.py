@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.network.allocations import distinct, measure, proximities
 from batdispatch.results.network.free import FreeNodes, free_nodes
 from batdispatch.results.network.sharing import sharing
@@ -52,7 +52,7 @@ class NetworkUse:
         )
 
 
-def network_use(columns: RunColumns, machine: Machine, jobs: Sequence[Job | None] | None = None) -> NetworkUse | None:
+def network_use(columns: JobTable, machine: Machine, jobs: Sequence[Job | None] | None = None) -> NetworkUse | None:
     """Return what the rows of a run make of the network; None without one, and where all hosts stand on one router.
 
     Each different allocation is measured once. The links of running rows are kept, and those of some thousand hosts
