@@ -26,6 +26,7 @@ import numpy as np
 
 from batdispatch.abilities.simgrid.library import SimGrid
 from batdispatch.abilities.simgrid.timer import SimGridTimer
+from batdispatch.abilities.topology.generate.torus import torus
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
@@ -38,7 +39,6 @@ from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.platforms.generate.torus import torus
 from batdispatch.inputs.workloads import Workload
 from batdispatch.runs.workers import call_isolated
 

@@ -15,7 +15,6 @@ from batdispatch.engines.job_rows import JobRows, RowColumn
 from batdispatch.inputs.workloads.text_columns import WorkloadText
 from batdispatch.native.library import FOLDER, OWN, Library, folders
 from batdispatch.native.record import Record, pointer_to, structure_of
-from batdispatch.parts.rollouts.kernel import Rollout
 from batdispatch.results.cells import JobCells
 from compiling import needs_kernels, sizes_in_c
 
@@ -25,7 +24,6 @@ PACKAGE = ROOT / "schedulers" / "batdispatch"
 LIBRARIES = folders(PACKAGE)
 RECORDS: dict[str, tuple[type[Record], ...]] = {
     **{"job_rows.c": (JobRows, RowColumn), "workload_text.c": (WorkloadText,), "job_cells.c": (JobCells,)},
-    **{"rollout.c": (Rollout,)},
 }
 
 
@@ -36,9 +34,11 @@ def test_structures_are_as_large_and_end_alike_in_python_and_in_c(tmp_path: Path
 
 
 def test_fields_are_of_the_kind_that_c_states() -> None:
-    kinds, fields = structure_of("workload_text.c", "WorkloadText")
+    kinds, fields = structure_of("job_rows.c", "RowColumn")
+    assert (kinds["of_those_that_ran"], kinds["numbers"], kinds["wholes"], kinds["place"]) == (
+        *(int, np.float64, np.int64, np.int32),
+    )
     assert [name for name, _ in fields] == list(kinds)
-    assert structure_of("job_rows.c", "JobRows")[0]["ran"] is np.uint8
 
 
 def test_arrays_of_other_numbers_or_with_gaps_are_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import FINAL_STATES
 from batdispatch.core.jobs.job_table import JobTable

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from batdispatch.abilities.topology import generate as topologies
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import generate
 from batdispatch.results.jobs_file import read_columns
@@ -19,7 +20,7 @@ WRITE = {"type": "parallel_homogeneous_pfs", "bytes_to_read": 0, "bytes_to_write
 DELAY = {"type": "delay", "delay": 7}
 
 
-ROW = generate.mesh([4], hosts_per_router=2, io=1, links=LINKS)
+ROW = topologies.mesh([4], hosts_per_router=2, io=1, links=LINKS)
 
 
 def job(name: str, hosts: list[str], profile: str, submission: float = 0.0) -> dict[str, Any]:

@@ -104,5 +104,5 @@ def outcome_of(
     if isinstance(decider, ForeignPeer):
         return Outcome(engine, messages, rows, {}, decider.rejections, times, seconds)
     ledger = decider.ledger
-    rejections, parents = ([], {}) if ledger is None else (ledger.rejections, ledger.parents)
+    rejections, parents = ([], {}) if ledger is None else (ledger.rejections, ledger.roll.parents)
     return Outcome(engine, messages, rows, decider.report, rejections, times, seconds, parents)

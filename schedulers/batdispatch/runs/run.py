@@ -28,9 +28,8 @@ from batdispatch.results.decisions import PLANS, TIMES, write_decision_times
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage, write_lineage
+from batdispatch.results.metrics.measure import measures
 from batdispatch.results.metrics.percentile import percentile
-from batdispatch.results.network.table import FILE as NETWORK
-from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
 from batdispatch.runs.engines import Simulation, counted_energy
@@ -307,7 +306,8 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         result["workload"]["dates"] = msgspec.to_builtins(workload.dates)
     # Beside the windows, so that "metrics" are those of jobs.csv whatever counts.
     result["workload"] |= figures.counted
-    write_table(figures.network, columns, out / NETWORK)
+    for measure in measures():
+        measure.write(figures.measured.get(measure.name), columns, out)
     if "failed_attempts" in dispatcher.report():
         from batdispatch.results.metrics.attempts import attempt_metrics
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from batdispatch.abilities.kernels import applies, reasons
 from batdispatch.abilities.kernels.library import KERNELS
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.queues import with_queues

@@ -11,7 +11,7 @@ import pytest
 
 from batdispatch.abilities.simgrid import engine
 from batdispatch.abilities.simgrid.library import how_to_install
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs.run import execute

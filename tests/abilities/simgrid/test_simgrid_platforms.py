@@ -10,8 +10,9 @@ import pytest
 from lxml import etree
 
 from batdispatch.abilities.simgrid.library import VARIABLE, find_simgrid
+from batdispatch.abilities.topology import generate as topologies
+from batdispatch.abilities.topology.generate.torus import RouterLinks
 from batdispatch.inputs.platforms import generate, read_platform
-from batdispatch.inputs.platforms.generate.torus import RouterLinks
 from batdispatch.inputs.platforms.simgrid_form import readable
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
@@ -129,7 +130,7 @@ def test_hosts_of_a_router_contend_for_its_links_where_they_are_shared(
 ) -> None:
     path = tmp_path / "torus.xml"
     links = generate.Links(bw="1GBps", lat="1us")
-    path.write_bytes(generate.torus([4, 3], hosts_per_router=2, links=links, router_links=router_links))
+    path.write_bytes(topologies.torus([4, 3], hosts_per_router=2, links=links, router_links=router_links))
     # Both hosts of router 0 send to router 1, which is beside it.
     messages = [("n10", "n12", 1e9), ("n11", "n13", 1e9)]
     ends = call_isolated(ends_of, str(path), messages)
@@ -139,8 +140,8 @@ def test_hosts_of_a_router_contend_for_its_links_where_they_are_shared(
 @needs_simgrid
 def test_each_dimension_and_each_host_has_its_bandwidth(tmp_path: Path) -> None:
     path = tmp_path / "torus.xml"
-    widths = generate.Widths(("4GBps", "2GBps"), "1GBps")
-    path.write_bytes(generate.torus([8, 3], hosts_per_router=8, links=generate.Links(lat="0us"), widths=widths))
+    widths = topologies.Widths(("4GBps", "2GBps"), "1GBps")
+    path.write_bytes(topologies.torus([8, 3], hosts_per_router=8, links=generate.Links(lat="0us"), widths=widths))
     names = [f"n{number}" for number in range(100, 292)]
     # All eight hosts of router 0 send: to router 1 in the first dimension, to router 8 in the second, and one alone.
     for target, senders, seconds in ((8, 8, 2.0), (64, 8, 4.0), (8, 1, 1.0)):

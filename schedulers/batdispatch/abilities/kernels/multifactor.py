@@ -73,7 +73,7 @@ def _factors_of(ordering: Multifactor, jobs: Jobs, machine: Machine, demands: De
 
 def _tell_of_jobs(factors: Factors, ordering: Multifactor, jobs: Jobs, never: dict[int, str]) -> list[Association]:
     """Tell what jobs gain that may run, and whose they are; return the owners."""
-    site, said, owners = ordering.ledger.site, jobs.said, dict[Association, int]()
+    site, said, owners = ordering.ledger.machine.site, jobs.said, dict[Association, int]()
     # Jobs that have no further fields differ by their columns alone.
     columns = zip(said.units.tolist(), said.walltime.tolist(), said.user.tolist(), strict=True)
     rows: dict[object, tuple[float, ...]] = {}

@@ -10,7 +10,7 @@ import numpy as np
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.results.lineage import Lineage, rows_as_jobs
-from batdispatch.results.metrics.compute import Description
+from batdispatch.results.metrics.metric import Description
 
 #: Label, unit in tables, which is better, summary and formula of each metric that tables show. Attempt j has u_j units
 #: and takes p_j seconds.
