@@ -54,11 +54,34 @@ def without(abilities: Collection[str], place: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (place, ROOT / "expe/papers")))}
 
 
+def support_of_abilities() -> set[str]:
+    """Return the modules of `tests/support` that import an ability, by way of others too."""
+    texts = {file.stem: file.read_text() for file in (ROOT / "tests/support").glob("*.py")}
+    found = {name for name, text in texts.items() if "batdispatch.abilities" in text}
+    while (
+        more := {
+            name
+            for name, text in texts.items()
+            if any(re.search(rf"^from {each} import", text, re.M) for each in found)
+        }
+        - found
+    ):
+        found |= more
+    return found
+
+
 def base_tests(*folders: str) -> list[Path]:
     """Return files of tests that name nothing which an ability announces, one by one or all together."""
     names = {name for points in POINTS.values() for name, place in points.items() if ".abilities." in place}
     named = re.compile(
-        "|".join([r"batdispatch\.(abilities|__all__)", *(rf"[\"'\[]{re.escape(name)}[\"'\[]" for name in names)])
+        "|".join(
+            [
+                r"batdispatch\.(abilities|__all__)",
+                *(rf"[\"'\[]{re.escape(name)}[\"'\[]" for name in names),
+                *(rf"^from {name} import" for name in support_of_abilities()),
+            ]
+        ),
+        re.MULTILINE,
     )
     found = [file for folder in folders for file in sorted((ROOT / "tests" / folder).glob("test_*.py"))]
     chosen = [file for file in found if not named.search(file.read_text())]
