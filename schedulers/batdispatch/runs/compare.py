@@ -12,11 +12,10 @@ from msgspec.structs import replace
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.blame import blame, interrupt_of, user_error
-from batdispatch.core.line.dispatcher import Dispatcher, find
+from batdispatch.core.line.dispatcher import Dispatcher, find, with_option_file
 from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.dispatchers import simple
 from batdispatch.inputs.folders import Claim, stamp
-from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.run_names import bind
@@ -61,7 +60,7 @@ def entrant_of(dispatcher: str | Dispatcher, source: str = "option --dispatcher"
         inside = ",".join(f"{key}={text}" for key, text in options.items())
         text = f"{kind.__name__}[{inside}]" if options else kind.__name__
         return Entrant(text, f"{kind.__module__}:{kind.__qualname__}", options, dispatcher)
-    return Entrant(dispatcher.strip(), *with_conf(*parse_named(dispatcher, source)))
+    return Entrant(dispatcher.strip(), *with_option_file(*parse_named(dispatcher, source)))
 
 
 def entrants_of(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> list[Entrant]:
