@@ -41,6 +41,7 @@ from batdispatch.core.line.options import did_you_mean
 from batdispatch.core.machine.site import SITE_PROPERTY, QueuesProperty, site_of
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.sites import queues_text
 from batdispatch.inputs.workloads.moments import read_duration
 
 #: Longest file that is read, in bytes.
@@ -72,12 +73,6 @@ def read_queues(path: Path) -> str:
     except msgspec.ValidationError as problem:
         raise InputError(str(problem), source=source) from None
     return queues_text(checked)
-
-
-def queues_text(queues: QueuesProperty) -> str:
-    """Return queues as the text of the property."""
-    told = {key: [_said(one) for one in entries] for key, entries in msgspec.structs.asdict(queues).items() if entries}
-    return msgspec.json.encode(told).decode()
 
 
 def _entries(value: Any, source: str, kind: str) -> list[dict[str, Any]]:
@@ -118,13 +113,6 @@ def _seconds(value: Any) -> float:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
         raise ValueError(value)
     return float(seconds)
-
-
-def _said(one: msgspec.Struct) -> dict[str, Any]:
-    """Return what an entry says, without what it leaves open."""
-    defaults = dict(zip(one.__struct_fields__[::-1], one.__struct_defaults__[::-1], strict=False))
-    fields = msgspec.structs.asdict(one)
-    return {name: value for name, value in fields.items() if name == "name" or value != defaults.get(name)}
 
 
 def with_queues(platform: Path, queues: Path) -> bytes:

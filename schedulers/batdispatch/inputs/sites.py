@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,7 +21,6 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.features import FEATURES_PROPERTY
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY
 from batdispatch.core.machine.site import SITE_PROPERTY, Partition, QueuesProperty
-from batdispatch.inputs.queues import queues_text
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.node_use import NodeUse
 from batdispatch.inputs.workloads.report import ImportReport
@@ -307,3 +306,16 @@ def named_platform(nodes: Sequence[SiteNode], queues: QueuesProperty) -> bytes:
             if value:
                 etree.SubElement(host, "prop", id=name, value=value)
     return render(root, world, [], links, f"{len(nodes)} nodes of a site, written by batdispatch")
+
+
+def queues_text(queues: QueuesProperty) -> str:
+    """Return queues as the text of the property."""
+    told = {key: [_said(one) for one in entries] for key, entries in msgspec.structs.asdict(queues).items() if entries}
+    return msgspec.json.encode(told).decode()
+
+
+def _said(one: msgspec.Struct) -> dict[str, Any]:
+    """Return what an entry says, without what it leaves open."""
+    defaults = dict(zip(one.__struct_fields__[::-1], one.__struct_defaults__[::-1], strict=False))
+    fields = msgspec.structs.asdict(one)
+    return {name: value for name, value in fields.items() if name == "name" or value != defaults.get(name)}

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, NoReturn
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hosts.names import expand
+from batdispatch.core.hosts.names import expand, split_list
 from batdispatch.core.machine.site import PreemptMode
 from batdispatch.core.numerals import number_of
-from batdispatch.inputs.workloads.slurm_texts import read_limit, split_list
+from batdispatch.inputs.workloads.slurm_texts import read_limit
 
 #: How Slurm writes yes and no.
 _TRUTH = {"YES": True, "TRUE": True, "UP": True, "1": True, "NO": False, "FALSE": False, "DOWN": False, "0": False}

@@ -14,6 +14,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.features import CONSTRAINT
 from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.amounts import read_memory
 from batdispatch.inputs.workloads.logs import LogInfo, check_processors_per_host
 from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
 from batdispatch.inputs.workloads.node_use import Stay, use_of
@@ -32,7 +33,6 @@ from batdispatch.inputs.workloads.slurm_texts import (
     read_gres,
     read_licences,
     read_limit,
-    read_memory,
     read_state,
     read_tres,
 )

@@ -1,22 +1,17 @@
-"""How Slurm writes amounts, lists of hosts, time limits and dependencies."""
+"""How Slurm writes amounts, time limits and dependencies."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from batdispatch.core.jobs.request import Dependency
+from batdispatch.inputs.workloads.amounts import LARGEST_AMOUNT, read_memory
 from batdispatch.inputs.workloads.moments import read_duration
 
-#: MiB of each unit; without one Slurm counts MiB.
-_MIB = {"": 1.0, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20, "P": 2.0**30, "E": 2.0**40}
-_MEMORY = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([KMGTPE]?)i?B?([cn]?)", re.ASCII | re.IGNORECASE)
 _COUNT = re.compile(r"(\d{1,15})(?:\.0*)?([KMGTP]?)", re.ASCII)
 _SCALE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
-#: Largest amount that is believed: Batsim's JSON keeps it exact with room for sums.
-_MOST = 2**45
 #: ``gpu``, ``gpu:2``, ``gpu:a100``, ``gpu:a100:2``, ``gres:gpu:2``, with what stands in brackets behind.
 _GRES = re.compile(
     r"(?:gres[:/])?([A-Za-z_]\w{0,40})(?::(?!\d{1,9}(?:\(|$))[^:,=()]{1,60})?(?:[:=](\d{1,9}))?(?:\(.{0,200}\))?",
@@ -47,22 +42,6 @@ def read_state(text: str) -> str:
     return next((known for known in sorted(END_STATES | OPEN_STATES) if known.startswith(state)), state)
 
 
-def read_memory(text: str) -> tuple[float, str]:
-    """Return MiB, and whether they are of each core (``c``), each node (``n``) or the job (empty).
-
-    Raises:
-        ValueError: the text is no amount of memory.
-    """
-    match = _MEMORY.fullmatch(text)
-    if match is None:
-        raise ValueError(text)
-    amount, unit, of = match.groups()
-    mib = float(amount) * _MIB[unit.upper()]
-    if mib > _MOST:
-        raise ValueError(text)
-    return mib, of.lower()
-
-
 def read_count(text: str) -> int:
     """Return a whole number, which Slurm may shorten (``1.50K`` is not whole and refused).
 
@@ -73,7 +52,7 @@ def read_count(text: str) -> int:
     if match is None:
         raise ValueError(text)
     count = int(match[1]) * _SCALE[match[2]]
-    if count > _MOST:
+    if count > LARGEST_AMOUNT:
         raise ValueError(text)
     return count
 
@@ -174,20 +153,6 @@ def read_limit(text: str, *, minutes: bool) -> float | None:
     if minutes and text.isascii() and text.isdigit() and len(text) < 12:
         return int(text) * 60.0
     return read_duration(text)
-
-
-def split_list(text: str) -> Iterator[str]:
-    """Yield the parts of a list between commas that stand in no brackets."""
-    depth, begin = 0, 0
-    for position, letter in enumerate(text):
-        if letter == "[":
-            depth += 1
-        elif letter == "]":
-            depth -= 1
-        elif letter == "," and depth == 0:
-            yield text[begin:position]
-            begin = position + 1
-    yield text[begin:]
 
 
 _DEPENDENCY = re.compile(r"(?:^|\s)(?:--dependency(?:=|\s+)|-d\s*=?)((?:after|singleton|expand)[^\s]*)", re.ASCII)
