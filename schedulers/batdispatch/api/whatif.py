@@ -18,7 +18,7 @@ from batdispatch.core import extras
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.run_files import WHATIF_PAGE
-from batdispatch.runs.changes import Setup, with_change, with_conf
+from batdispatch.runs.changes import Setup, conf_of, with_change, with_conf
 from batdispatch.runs.compare import entrants_of
 from batdispatch.runs.inputs import GivenPlatform, GivenWorkload
 from batdispatch.runs.listener import Listener
@@ -108,8 +108,8 @@ def whatif(
     def variants(setup: Setup) -> dict[str, Setup]:
         from batdispatch.runs.whatif import with_changes
 
-        if call.inputs.conf is not None:
-            setup, left = with_conf(setup, call.inputs.conf)
+        if (conf := conf_of(call.inputs)) is not None:
+            setup, left = with_conf(setup, conf)
             if left:
                 call.listener.warn(f"of slurm.conf, not simulated: {', '.join(left)}; batdispatch slurm-conf says why")
         return with_changes(changes)(setup)

@@ -13,6 +13,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import NamedTuple
 
+from batdispatch.core.errors import InputError
+
 
 class Command(NamedTuple):
     """A subcommand of ``batdispatch``.
@@ -101,6 +103,11 @@ def own_abilities() -> tuple[Ability, ...]:
     folder = import_module(f"{__name__.partition('.')[0]}.abilities")
     modules = [import_module(f"{folder.__name__}.{each.name}") for each in iter_modules(folder.__path__) if each.ispkg]
     return tuple(module.ABILITY for module in modules)
+
+
+def lacking(ability: str, source: str) -> InputError:
+    """Return the error of a word on the command line that needs an ability which is not there."""
+    return InputError(f"needs the ability {ability}, which this installation lacks", source=source)
 
 
 def insert_behind(row: list[str], name: str, after: str) -> None:

@@ -32,6 +32,7 @@ from batdispatch.core.machine.machine import CAPACITY_PROPERTY, Machine, capacit
 from batdispatch.core.machine.site import PARTITION_PROPERTY, SITE_PROPERTY, Partition, QueuesProperty, Window
 from batdispatch.inputs.sites import SiteNode, named_platform
 from batdispatch.inputs.slurm.conf import SlurmConf
+from batdispatch.inputs.slurm.files import SlurmFiles
 from batdispatch.inputs.slurm.scheduling import (
     DEFAULT_VERSION,
     PARAMETERS_KEY,
@@ -42,6 +43,7 @@ from batdispatch.inputs.slurm.scheduling import (
 )
 from batdispatch.inputs.slurm.settings import Setting
 from batdispatch.inputs.workloads.moments import read_duration
+from batdispatch.runs.inputs import Inputs
 
 _SOURCE = "option --change"
 _ORDERINGS = "batdispatch.orderings"
@@ -75,6 +77,11 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     def platform(self) -> bytes:
         """The platform file."""
         return named_platform(self.nodes, self.queues)
+
+
+def conf_of(inputs: Inputs) -> SlurmConf | None:
+    """Return the slurm.conf of a log's site; None: there is none."""
+    return inputs.site.conf if isinstance(inputs.site, SlurmFiles) else None
 
 
 def setup_of(machine: Machine, dispatcher: str) -> Setup:
