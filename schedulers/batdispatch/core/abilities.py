@@ -105,7 +105,7 @@ def own_abilities() -> tuple[Ability, ...]:
     return tuple(module.ABILITY for module in modules)
 
 
-def lacking(ability: str, source: str) -> InputError:
+def missing_ability(ability: str, source: str) -> InputError:
     """Return the error of a word on the command line that needs an ability which is not there."""
     return InputError(f"needs the ability {ability}, which this installation lacks", source=source)
 

@@ -110,13 +110,13 @@ class KernelSimulation:
         Raises:
             InputError: there is no such dispatcher, or no kernel decides as it does.
         """
-        from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
         from batdispatch.engines.compiled import applies
+        from batdispatch.engines.compiled.columns import is_slurm
         from batdispatch.engines.compiled.queue_order import fields_asked
 
         self._dispatcher = create_any(dispatcher, {}, 0)
         reason = applies.why_never(self._dispatcher, Machine([Host(id=0, name="host")]))
-        if isinstance(self._dispatcher, SlurmBackfill):
+        if is_slurm(self._dispatcher):
             reason = "it tries so many jobs at a time, so a queue's running jobs would not all start at once"
         elif isinstance(self._dispatcher, QueueDispatcher) and fields_asked(self._dispatcher):
             reason = "priorities of multifactor depend on what a queue does not tell"

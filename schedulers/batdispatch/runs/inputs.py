@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from batdispatch.core.abilities import lacking
+from batdispatch.core.abilities import missing_ability
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.fields import is_whole_hosts
@@ -240,7 +240,7 @@ def read_site(kind: str, folder: Path) -> SiteFiles:
     """
     read: Callable[[Path], SiteFiles] | None = registry.load(SITES, kind, "reader of sites")
     if read is None:
-        raise lacking("sites", f"option --{kind}")
+        raise missing_ability("sites", f"option --{kind}")
     return read(folder)
 
 

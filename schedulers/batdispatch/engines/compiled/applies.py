@@ -12,9 +12,8 @@ from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
-from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.compiled import sleepers
-from batdispatch.engines.compiled.columns import has_foresight
+from batdispatch.engines.compiled.columns import has_foresight, is_slurm
 from batdispatch.engines.compiled.queue_order import NO_KEY, asks_when_shared, formula_of, orderings_of
 from batdispatch.engines.compiled.sleepers import inside
 from batdispatch.engines.compiled.slurm import FINITE
@@ -29,8 +28,8 @@ from batdispatch.parts.prediction.online import OnlineRegression
 from batdispatch.parts.prediction.oracle import Oracle
 from batdispatch.parts.prediction.requested import Requested
 
-#: Dispatchers that have a kernel.
-DISPATCHERS: tuple[type[QueueDispatcher], ...] = (Fcfs, Filler, Easy, Conservative, SlurmBackfill)
+#: Dispatchers that have a kernel, beside `slurm-backfill`.
+DISPATCHERS: tuple[type[QueueDispatcher], ...] = (Fcfs, Filler, Easy, Conservative)
 #: Predictions that need no more than a kernel knows.
 PREDICTIONS = (Requested, LastTwo, LastTwoAsPublishedCode, OnlineRegression, Oracle)
 #: Seconds that no simulation may last: up to here all numbers of the output files fit 64 bits.
@@ -56,7 +55,7 @@ def calls(dispatcher: Dispatcher, machine: Machine) -> bool:
     """Return whether a dispatcher that has a kernel may ask to be called, or is called for the sake of reservations."""
     inner = inside(dispatcher)
     return (
-        isinstance(inner, SlurmBackfill)
+        is_slurm(inner)
         or _has_reservations(machine)
         or (isinstance(dispatcher, PowerSaving) and dispatcher.sleep is not None)
         or (isinstance(inner, QueueDispatcher) and has_foresight(inner))
@@ -69,22 +68,18 @@ def _has_reservations(machine: Machine) -> bool:
 
 def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
     # A class that is derived from one of them may decide otherwise.
-    if not isinstance(dispatcher, DISPATCHERS) or type(dispatcher) not in DISPATCHERS:
-        names = ", ".join(sorted(map(_name, DISPATCHERS)))
+    if not isinstance(dispatcher, QueueDispatcher) or not (is_slurm(dispatcher) or type(dispatcher) in DISPATCHERS):
+        names = ", ".join(sorted(["slurm-backfill", *(kind.__name__.lower() for kind in DISPATCHERS)]))
         return f"dispatcher {name_of(GROUP, type(dispatcher))} has no kernel, these have: {names}"
     options = dispatcher.options
-    placements = (FirstFit, Consecutive) if isinstance(dispatcher, SlurmBackfill) else (FirstFit,)
+    placements = (FirstFit, Consecutive) if is_slurm(dispatcher) else (FirstFit,)
     if type(dispatcher.placement) not in placements:
         return f"placement {options.placement} has no kernel, first-fit has, and consecutive under slurm-backfill"
     return _of_prediction(dispatcher) or _of_orderings(dispatcher) or _of_seconds(dispatcher)
 
 
-def _name(kind: type[QueueDispatcher]) -> str:
-    return "slurm-backfill" if kind is SlurmBackfill else kind.__name__.lower()
-
-
 def _of_seconds(dispatcher: QueueDispatcher) -> str | None:
-    names = FINITE if isinstance(dispatcher, SlurmBackfill) else ()
+    names = FINITE if is_slurm(dispatcher) else ()
     wrong = next((name for name in names if not getattr(dispatcher.options, name) < LONGEST), None)
     return f"{wrong} is longer than {LONGEST:.0f} s" if wrong else None
 
@@ -97,9 +92,9 @@ def _of_prediction(dispatcher: QueueDispatcher) -> str | None:
     if plans and (type(dispatcher.ordering) is Guard or isinstance(dispatcher, Conservative)):
         return "guarded and conservative have kernels only with prediction=requested and without default_walltime"
     predicts = not dispatcher.predictions.exact_requests
-    if predicts and not isinstance(dispatcher, Easy | SlurmBackfill):
+    if predicts and not (isinstance(dispatcher, Easy) or is_slurm(dispatcher)):
         return f"prediction {options.prediction} has a kernel only under easy and slurm-backfill"
-    if predicts and isinstance(dispatcher, SlurmBackfill) and dispatcher.ordering.dynamic:
+    if predicts and is_slurm(dispatcher) and dispatcher.ordering.dynamic:
         # There, a job's run time is predicted when a loop first looks for the order, and not when the job comes.
         return "slurm-backfill has a kernel with predictions only where its ordering does not change over time"
     return None
@@ -111,18 +106,18 @@ def _of_orderings(dispatcher: QueueDispatcher) -> str | None:
     for name, each in zip(names, orderings_of(dispatcher), strict=False):
         if formula_of(each) == NO_KEY:
             return f"ordering {name} has no kernel, multifactor and those by wait, walltime and units have"
-    kind = _name(type(dispatcher))
+    kind = "slurm-backfill" if is_slurm(dispatcher) else type(dispatcher).__name__.lower()
     if (ordering.dynamic and kind == "conservative") or (type(ordering) is Guard and kind != "easy"):
         return f"ordering {dispatcher.options.ordering} changes while jobs wait, and the kernel of {kind} knows no such"
     return None
 
 
 def _of_machine(machine: Machine, dispatcher: Dispatcher) -> str | None:
-    if isinstance(dispatcher, SlurmBackfill) and dispatcher.options.preempt != "none":
+    if is_slurm(dispatcher) and dispatcher.options.preempt != "none":
         return "the kernel of slurm-backfill preempts no job"
     if not machine.plain:
         return _of_nodes(machine, dispatcher)
-    if isinstance(dispatcher, SlurmBackfill) and any(WEIGHT_PROPERTY in host.properties for host in machine.hosts):
+    if is_slurm(dispatcher) and any(WEIGHT_PROPERTY in host.properties for host in machine.hosts):
         return "hosts have weights, and kernels know none"
     return None
 

@@ -16,9 +16,8 @@ from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
-from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.compiled import node_plan, plan, slurm
-from batdispatch.engines.compiled.columns import has_foresight
+from batdispatch.engines.compiled.columns import has_foresight, is_slurm
 from batdispatch.engines.compiled.foresight import Forecast
 from batdispatch.engines.compiled.nodes import Demands, Nodes, nodes_of
 from batdispatch.engines.compiled.nodes import make_room as make_room_on_nodes
@@ -144,7 +143,7 @@ def room_for(jobs: Jobs, runs: NDArray[np.int64]) -> int:
 def _simulation_of(jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher, demands: Demands | None) -> _Simulation:
     if isinstance(dispatcher, Conservative):
         return _Planning(jobs, runs, dispatcher) if demands is None else _NodePlanning(jobs, runs, dispatcher, demands)
-    if isinstance(dispatcher, SlurmBackfill):
+    if isinstance(dispatcher, PlanningQueue) and is_slurm(dispatcher):
         return _Slurm(jobs, runs, dispatcher, demands)
     return _Queueing(jobs, runs, dispatcher, demands)
 
@@ -228,9 +227,9 @@ class _Queueing(_Simulation):
 class _Slurm(_Simulation):
     """A simulation of slurm-backfill."""
 
-    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill, demands: Demands | None) -> None:
+    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: PlanningQueue, demands: Demands | None) -> None:
         super().__init__(jobs, runs, dispatcher, demands)
-        self._dispatcher = dispatcher
+        self._dispatcher: Any = dispatcher
         self._slurm = slurm.slurm_of(jobs, runs, dispatcher, demands, self.nodes)
         self._order = order_of(jobs, self.nodes)
         if demands is not None and self._order is not None:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from batdispatch.core.hosts import hostruns
-from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
+from batdispatch.dispatchers.backfilling.queue import PlanningQueue
 from batdispatch.engines.compiled.nodes import WORD, Demands, Nodes, masks_of
 from batdispatch.engines.compiled.state import Ints, Jobs
 from batdispatch.native.record import Record, structure_of
@@ -38,7 +38,7 @@ class Slurm(Record):
 
 
 def slurm_of(
-    jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill, demands: Demands | None = None, nodes: Nodes | None = None
+    jobs: Jobs, runs: Ints, dispatcher: PlanningQueue, demands: Demands | None = None, nodes: Nodes | None = None
 ) -> Slurm:
     """Return what is known before anything happens.
 
