@@ -90,7 +90,6 @@ _HOMES = {
     "report": "api.looks",
     "run": "api.calls",
     "serve": "api.server",
-    "whatif": "api.whatif",
 }
 
 __all__ = [

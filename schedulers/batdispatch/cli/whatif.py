@@ -14,8 +14,8 @@ from batdispatch.cli.messages import Terminal, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import fresh_option, json_option, out_option, processes_option
 from batdispatch.inputs.log_options import LogReading
-from batdispatch.runs.comparison_options import WhatIfOptions
 from batdispatch.runs.spec import RunSpec
+from batdispatch.runs.whatif_options import WhatIfOptions
 
 #: The options that people use first, which --help shows.
 _COMMON = (

@@ -23,15 +23,17 @@ class Command(NamedTuple):
         name: as it is typed.
         module: that holds it as ``command``; it is imported when the command is used.
         summary: a sentence about it, for the help.
-        heading: of the help, under which it stands.
+        heading: of the help, under which it stands; of a group's subcommand, there is none.
         after: the command that it stands behind there; empty: it comes last.
+        group: the command whose subcommand it is, such as ``platform``; empty: it is one of ``batdispatch`` itself.
     """
 
     name: str
     module: str
     summary: str
-    heading: str
+    heading: str = ""
     after: str = ""
+    group: str = ""
 
 
 class Kind(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from batdispatch.audit.findings import part
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.slurm.scheduling import SCHEDULING
 from batdispatch.results.run_files import WHATIF_PAGE
@@ -56,7 +55,7 @@ def _baseline_of(folder: Path, names: Names) -> Result | None:
 
 def _as_change(change: str, result: Result, baseline: Result) -> str:
     """Return how a run is not the baseline with this change; what only a slurm.conf explains is not looked at."""
-    decides = [(one.settings.get("dispatcher"), part(one.settings, "options")) for one in (result, baseline)]
+    decides = [(one.settings.get("dispatcher"), _options_of(one)) for one in (result, baseline)]
     key, _, value = change.partition("=")
     hosts, before = result.platform.hosts or 0, baseline.platform.hosts or 0
     if found := _HOSTS.fullmatch(change):
@@ -73,6 +72,11 @@ def _as_change(change: str, result: Result, baseline: Result) -> str:
         option = "prediction" if key == "walltimes" else key
         return "" if key.lower() in SCHEDULING else _option(decides[0][1], option, value)
     return "it has another dispatcher or other options than the baseline" if decides[0] != decides[1] else ""
+
+
+def _options_of(result: Result) -> dict[str, object]:
+    options = result.settings.get("options")
+    return options if isinstance(options, dict) else {}
 
 
 def _other(change: str, decides: tuple[object, dict[str, object]], value: str) -> str:

@@ -19,10 +19,9 @@ import numpy as np
 from batdispatch.audit.findings import Findings, Violation
 from batdispatch.audit.run import Auditor
 from batdispatch.results.origins import Origins, find_origins
-from batdispatch.results.run_names import misnamed_folders
+from batdispatch.results.run_names import belied_by_others, misnamed_folders
 from batdispatch.results.runs import named_run, read_result
 from batdispatch.runs.checks.again import Budget, Rerun, make_again
-from batdispatch.runs.checks.changes import belied_change
 from batdispatch.runs.checks.folders import Collection, collections_in
 from batdispatch.runs.checks.options import CheckOptions
 from batdispatch.runs.checks.settings import contradictions, read_said
@@ -81,7 +80,7 @@ def check(
         findings = auditors[origins].run(folder)
         for violation in contradictions(read_said(folder)):
             findings.add(violation)
-        named = misnomers[folder].why if folder in misnomers else belied_change(folder, read_result(folder))
+        named = misnomers[folder].why if folder in misnomers else belied_by_others(folder, read_result(folder))
         if named:
             findings.add(Violation("name", named))
         runs.append(CheckResult(folder, findings))
