@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from batdispatch.abilities.malleable.policy import Action, Policy, Situation
     from batdispatch.abilities.stochastic.requests import RequestSequence, SequenceOptions
     from batdispatch.abilities.stochastic.requests.laws import Law
+    from batdispatch.abilities.whatif.whatif import whatif
     from batdispatch.api.calls import campaign, compare, replicate, run
     from batdispatch.api.looks import check, report
     from batdispatch.api.results import load
     from batdispatch.api.server import serve
-    from batdispatch.api.whatif import whatif
     from batdispatch.core.capacity.filling import fill
     from batdispatch.core.capacity.space import Space
     from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError

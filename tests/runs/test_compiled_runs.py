@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from batdispatch.abilities.sites.doors.queues import with_queues
 from batdispatch.audit.run import Auditor
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.queues import with_queues
 from batdispatch.inputs.workloads import workload_file
 from batdispatch.native import library
 from batdispatch.results.decisions import TIMES

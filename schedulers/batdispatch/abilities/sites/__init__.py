@@ -7,21 +7,21 @@ ABILITY = Ability(
     commands=(
         Command(
             "slurm-conf",
-            "batdispatch.cli.slurm_conf",
+            "batdispatch.abilities.sites.doors.commands.slurm_conf",
             "Say what slurm-backfill takes from a slurm.conf.",
             heading="Workloads and platforms",
             after="platform",
         ),
         Command(
             "eta",
-            "batdispatch.cli.eta",
+            "batdispatch.abilities.sites.doors.commands.eta",
             "Say when the waiting jobs of a queue start.",
             heading="Results",
             after="explain-wait",
         ),
         Command(
             "queues",
-            "batdispatch.cli.queues",
+            "batdispatch.abilities.sites.doors.commands.queues",
             "Write a platform with the queues of a site.",
             group="platform",
         ),

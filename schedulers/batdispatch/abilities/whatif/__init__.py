@@ -4,20 +4,21 @@ from batdispatch.core.abilities import Ability, Command
 
 ABILITY = Ability(
     name="whatif",
+    needs=("sites",),
     commands=(
         Command(
             "whatif",
-            "batdispatch.cli.whatif",
+            "batdispatch.abilities.whatif.command",
             "Say what other settings would have done to a log's jobs.",
             heading="Compare dispatchers",
             after="compare",
         ),
         Command(
             "fidelity",
-            "batdispatch.cli.fidelity",
+            "batdispatch.abilities.whatif.fidelity.command",
             "Compare the waits of a log with those of simulations.",
             group="workload",
         ),
     ),
-    names={"whatif": "batdispatch.api.whatif"},
+    names={"whatif": "batdispatch.abilities.whatif.whatif"},
 )

@@ -24,7 +24,7 @@ from batdispatch.parts.ordering.arrival import Fcfs
 from batdispatch.parts.ordering.priority import Basic
 
 #: The class of `slurm-backfill`. It is not imported: its ability may be missing, and then nothing has this class.
-_SLURM = "batdispatch.dispatchers.slurm.backfill.SlurmBackfill"
+_SLURM = "batdispatch.abilities.sites.slurm.backfill.SlurmBackfill"
 
 
 def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
