@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.abilities.kernels import library
 from batdispatch.abilities.sites.doors.eta import experience
-from batdispatch.native import library
 from command_line import Answer, call
 
 DATA = Path(__file__).parents[2] / "data" / "slurm_queue"

@@ -11,7 +11,7 @@ from batdispatch.results.run_files import WHATIF_PAGE
 from batdispatch.results.run_names import FILE, Names, belied_name, record_of
 from batdispatch.results.runs import Result, jobs_file, read_result
 
-#: As `report.whatif` calls the site as it is.
+#: As `page.py` calls the site as it is.
 _BASELINE = "baseline"
 _SIZE = re.compile(r"(.+) on (\d+) hosts")
 _HOSTS = re.compile(r"hosts(?:=(\d+)|([+-]\d+)|([+-])[\d.]+%)", re.ASCII)
