@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from batdispatch.abilities.kernels.columns import SLURM, path_of
 from batdispatch.abilities.kernels.slurm import FINITE
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
-from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.parts.placement.base import Placement
 from batdispatch.parts.placement.consecutive import Consecutive
 from batdispatch.parts.placement.first_fit import FirstFit
@@ -66,11 +66,11 @@ class Knowledge(NamedTuple):
     no_queue: str = ""
 
 
-#: By the class of the dispatcher. One that is derived from it may decide otherwise.
-KNOWLEDGE: Mapping[type, Knowledge] = {
-    Fcfs: Knowledge("fcfs"),
-    Filler: Knowledge("filler"),
-    Easy: Knowledge(
+#: By the path of the dispatcher's class, which need not be installed. One that is derived from it may decide otherwise.
+KNOWLEDGE: Mapping[str, Knowledge] = {
+    path_of(Fcfs): Knowledge("fcfs"),
+    path_of(Filler): Knowledge("filler"),
+    path_of(Easy): Knowledge(
         "easy",
         guarded=True,
         foresight=Foresight(
@@ -81,8 +81,8 @@ KNOWLEDGE: Mapping[type, Knowledge] = {
             partitions=False,
         ),
     ),
-    Conservative: Knowledge("conservative", changing_order=False, reservations=False),
-    SlurmBackfill: Knowledge(
+    path_of(Conservative): Knowledge("conservative", changing_order=False, reservations=False),
+    SLURM: Knowledge(
         "slurm-backfill",
         placements=(FirstFit, Consecutive),
         foresight=Foresight(
@@ -103,7 +103,7 @@ KNOWLEDGE: Mapping[type, Knowledge] = {
 
 def knowledge_of(dispatcher: object) -> Knowledge | None:
     """Return what the kernel of a dispatcher knows, or None if it has no kernel."""
-    return KNOWLEDGE.get(type(dispatcher))
+    return KNOWLEDGE.get(path_of(type(dispatcher)))
 
 
 def names(*, sleepers: bool = False) -> str:
