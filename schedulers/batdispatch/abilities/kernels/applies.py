@@ -10,6 +10,7 @@ from batdispatch.abilities.kernels.library import why_missing
 from batdispatch.abilities.kernels.queue_order import NO_KEY, asks_when_shared, formula_of, orderings_of
 from batdispatch.abilities.kernels.sleepers import inside
 from batdispatch.abilities.kernels.slurm import FINITE
+from batdispatch.abilities.power.power_saving import PowerSaving
 from batdispatch.core.line.dispatcher import GROUP, Dispatcher
 from batdispatch.core.line.registry import name_of
 from batdispatch.core.machine.machine import WEIGHT_PROPERTY, Machine
@@ -20,7 +21,6 @@ from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
 from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.inputs.workloads.columns import JobColumns
-from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.parts.ordering.guard import Guard
 from batdispatch.parts.placement.consecutive import Consecutive
 from batdispatch.parts.placement.first_fit import FirstFit

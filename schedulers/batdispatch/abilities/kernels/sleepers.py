@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from batdispatch.abilities.kernels.library import structure_of
 from batdispatch.abilities.kernels.nodes import masks_of, words_of
+from batdispatch.abilities.power.power_saving import PowerSaving
+from batdispatch.abilities.power.sleep.rules import Idle, Quiet
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.machine.host_states import HostStates
@@ -20,9 +22,7 @@ from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.native.record import Record
-from batdispatch.parts.sleep.rules import Idle, Quiet
 
 #: Phases of a switch that are noted.
 DECISION, _, _, ARRIVAL, _ = range(PHASES := 5)
