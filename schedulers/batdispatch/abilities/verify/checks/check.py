@@ -90,10 +90,11 @@ def check(
     again = make_again(reruns, budget, lambda done, total: progress("rerun", done, total))
     for each, findings in zip(runs, again, strict=True):
         each.findings.merge(findings)
-    for log in filter(misnomers.get, logs):
-        findings = Findings(limit=how.limit)
-        findings.add(Violation("name", misnomers[log].why))
-        runs.append(CheckResult(log, findings))
+    for log in logs:
+        if said := misnomers[log].why if log in misnomers else _belied_log(log):
+            findings = Findings(limit=how.limit)
+            findings.add(Violation("name", said))
+            runs.append(CheckResult(log, findings))
     return Report(runs, _tables(collections, how.limit), len(every) - len(chosen))
 
 
@@ -118,6 +119,19 @@ def _auditor(origins: Origins, how: CheckOptions) -> Auditor:
         roles=how.roles or None,
         limit=how.limit,
     )
+
+
+def _belied_log(log: Path) -> str:
+    """Return how what a log beside runs is called says otherwise than that it is one; else an empty text.
+
+    Raises:
+        InputError: the record of names cannot be read.
+    """
+    recorded = record_of(log)
+    if recorded is None:
+        return ""
+    bound = recorded[1].runs.get(log.absolute().relative_to(recorded[0]).as_posix())
+    return "" if bound is None or bound.name == THE_LOG else f"{FILE} calls it {bound.name}, and it is the log"
 
 
 def _tables(collections: Sequence[Collection], limit: int) -> list[CheckResult]:
