@@ -23,7 +23,7 @@ from batdispatch.abilities.verify.checks.folders import collections_in
 from batdispatch.abilities.verify.checks.options import CheckOptions
 from batdispatch.abilities.verify.checks.settings import contradictions, read_said
 from batdispatch.results.origins import Origins, find_origins
-from batdispatch.results.run_names import FILE, misnamed_folders, record_of
+from batdispatch.results.run_names import FILE, belied_by_others, misnamed_folders, record_of
 from batdispatch.results.runs import THE_LOG, named_run, read_result
 from batdispatch.runs.collections import Collection
 
