@@ -108,7 +108,7 @@ def _count(text: str) -> int:
 
 def _command(words: list[str], facts: Facts, runs: Sequence[PlacedRun]) -> Iterator[str]:
     """Yield where the command that is said to have made the runs has other inputs or settings than they have."""
-    given = {name: _value(words, name) for name in ("--replicate-by", "--seed", "--slice-jobs", "--platform")}
+    given = {name: value_of(words, name) for name in ("--replicate-by", "--seed", "--slice-jobs", "--platform")}
     by = given["--replicate-by"] or "windows"
     blocks = next((text for name, text in BLOCKS.items() if name == by), by)
     if blocks != facts.blocks:
@@ -128,7 +128,7 @@ def _command(words: list[str], facts: Facts, runs: Sequence[PlacedRun]) -> Itera
         yield f"the command's platform is {Path(machine).name}, and the runs have {', '.join(sorted(platforms))}"
 
 
-def _value(words: Sequence[str], option: str) -> str:
+def value_of(words: Sequence[str], option: str) -> str:
     """Return the value of an option of a command; empty: it is not given."""
     found = [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
     found += [words[at + 1] for at, word in enumerate(words[:-1]) if word == option]

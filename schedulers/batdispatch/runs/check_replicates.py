@@ -16,7 +16,7 @@ from batdispatch.report.replicates.table import DISPATCHER, REPLICATE, WORKLOAD
 from batdispatch.results.run_files import REPLICATES_TABLE
 from batdispatch.results.run_names import FILE, Names, belied_name, read_names
 from batdispatch.results.runs import jobs_file, read_result
-from batdispatch.runs.check_headings import against_runs, placed_runs
+from batdispatch.runs.check_headings import against_runs, placed_runs, value_of
 from batdispatch.runs.families import FAMILIES
 from batdispatch.runs.replicates import BLOCKS, RUNS, WHOLE, read_runs, table_of
 
@@ -117,12 +117,12 @@ def _party(facts: Facts, words: list[str], dispatchers: list[str]) -> Iterator[s
             yield f"{name} is said to take no part, and {why}"
     if not words:
         return
-    stated = _value_of(words, "--baseline")
+    stated = value_of(words, "--baseline")
     if facts.baseline != stated:
         yield f"the baseline is {facts.baseline!r}, and the command says {stated!r}"
     if families:
         return
-    given = _value_of(words, "--dispatchers")
+    given = value_of(words, "--dispatchers")
     named = {text.strip() for each in split_list(given) for text in simple.expand(each)}
     for name in sorted(named ^ set(dispatchers)) if given else ():
         where = "the table has it, and the command" if name in dispatchers else "the command has it, and the table"
@@ -130,13 +130,6 @@ def _party(facts: Facts, words: list[str], dispatchers: list[str]) -> Iterator[s
     for name, _, what in facts.who:
         if what:
             yield f"{name} is said to be {what!r}, and the command names each dispatcher"
-
-
-def _value_of(words: list[str], option: str) -> str:
-    """Return the value of an option of a command; empty: it is not given."""
-    found = [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
-    found += [value for word, value in pairwise(words) if word == option]
-    return found[-1] if found else ""
 
 
 def _lines(content: bytes) -> list[str]:
