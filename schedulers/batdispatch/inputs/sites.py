@@ -188,7 +188,7 @@ def amounts_text(amounts: Mapping[str, int]) -> str:
 
 
 def unused_together(nodes: Iterable[SiteNode], use: NodeUse) -> list[str]:
-    """Say which capacities the log never used together."""
+    """Say which capacities the log never used together; nothing if it does not tell which nodes jobs used."""
     total: Counter[str] = Counter()
     for node in nodes:
         total.update(node.capacity)
@@ -196,7 +196,7 @@ def unused_together(nodes: Iterable[SiteNode], use: NodeUse) -> list[str]:
         f"the machine has {amount:,} {name}, of which the log never used more than {use.together.get(name, 0):,} at a "
         "time: a part may have been away"
         for name, amount in total.items()
-        if name != "memory" and use.together.get(name, 0) < (1 - _IDLE) * amount
+        if use.names and name != "memory" and use.together.get(name, 0) < (1 - _IDLE) * amount
     ]
 
 

@@ -127,7 +127,7 @@ class Inputs:
             # Few runs have one, and it takes as long to import as all that reads a workload.
             from batdispatch.inputs.slurm.site import read_folder
 
-            self._slurm = read_folder(Path(reading.slurm))
+            self._slurm = read_folder(Path(reading.slurm), reading.cluster)
         self._draft: SiteDraft | None = None
         if self._slurm is not None and platform is not None:
             raise InputError("says what the machine is, and so does --platform: state one", source="option --slurm")
@@ -212,7 +212,13 @@ class Inputs:
         clock = Clock(time_zone(reading.time_zone) if reading.time_zone else None)
         origin = float(workload.about["origin"]["time_origin"])
         draft = draft_of_folder(
-            self._slurm, info.use, clock, origin, shared=is_shared(workload), licences=info.licences
+            self._slurm,
+            info.use,
+            clock,
+            origin,
+            shared=is_shared(workload),
+            licences=info.licences,
+            least=info.capacity,
         )
         if keep and not info.partitions and len(draft.queues.partitions) > 1:
             names = ", ".join(one.name for one in draft.queues.partitions)
