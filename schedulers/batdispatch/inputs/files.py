@@ -224,6 +224,16 @@ def read_all(path: str | Path, *, limit: int = MAX_WHOLE) -> tuple[bytes, str]:
         return content, source.digest()
 
 
+def head_of(path: str | Path) -> bytes:
+    """Return how a file begins (decompressed), as far as a look at it tells what it is.
+
+    Raises:
+        InputError: as `Source`.
+    """
+    with Source(path) as source:
+        return source.stream.read(_BLOCK)
+
+
 def read_text(path: str | Path, *, limit: int = MAX_WHOLE) -> str:
     """Return a file's content as text: UTF-8 or UTF-16, or else Latin-1, in which every byte is a letter.
 

@@ -86,7 +86,7 @@ def test_wrong_logs(name: str, tmp_path: Path) -> None:
     file, content, place, part = WRONG_LOGS[name]
     log, out = tmp_path / file, tmp_path / "w.json"
     log.write_bytes(content.encode("latin-1"))
-    result = run(str(log), "-o", str(out))
+    result = run(str(log), "-o", str(out), "--bad-records", "0")
     assert isinstance(result.exception, InputError)
     text = str(result.exception)
     assert text.startswith(str(log))

@@ -406,8 +406,8 @@ def _members(setting: Setting, found: SlurmFolder, warnings: list[str]) -> tuple
     if strangers := [name for name in names if name not in found.nodes]:
         # Nodes that scontrol and sinfo hide, or that are yet to come.
         warnings.append(
-            f"{setting.source}, line {setting.line}: {setting.key} names {','.join(fold(strangers))[:60]}, which nothing "
-            f"in {found.path} describes: without these"
+            f"{setting.source}, line {setting.line}: {setting.key} names {','.join(fold(strangers))[:60]}, which "
+            f"nothing in {found.path} describes: without these"
         )
     return tuple(name for name in names if name in found.nodes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import cache
 from itertools import starmap
@@ -11,18 +12,21 @@ from typing import Any, NamedTuple
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
-from batdispatch.inputs.files import Source
+from batdispatch.inputs.files import Source, head_of
 from batdispatch.inputs.log_options import ENTRY_POINTS, LogOptions
+from batdispatch.inputs.slurm_json import is_slurm_json
 from batdispatch.inputs.workloads.assembly import assemble, blocks
 from batdispatch.inputs.workloads.log_columns import LogColumns
 from batdispatch.inputs.workloads.log_workload import LogWorkload
 from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, Selection
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.report import ImportReport
+from batdispatch.inputs.workloads.strangers import stranger
 
 _KNOWN = (
-    "expected an SWF log (18 fields a line), what sacct --parsable2 prints (columns by header), a KIT .rst log (9 "
-    "fields and ';'), Eurora's (fields, ';' and '__') or a table whose columns --columns names"
+    "expected an SWF log (18 fields a line), what sacct --parsable2 or --json prints (columns by header), accounts of "
+    "PBS or Torque, a KIT .rst log (9 fields and ';'), Eurora's (fields, ';' and '__') or a table whose columns "
+    "--columns names"
 )
 
 
@@ -42,9 +46,13 @@ def guess_format(path: Path) -> str:
     Raises:
         InputError: it looks like none of the formats.
     """
+    head = head_of(path) if path.is_file() else b""
     for name, kind in formats().items():
-        if kind.is_folder if path.is_dir() else _plain_name(path).endswith(kind.endings):
+        if kind.holds is not None and kind.holds(head):
             return name
+    named = _named(path)
+    if named and named != "table":
+        return named
     text = _first_line(path)
     if not text:
         raise InputError(f"is empty, {_KNOWN}", source=str(path))
@@ -53,10 +61,19 @@ def guess_format(path: Path) -> str:
             f"looks like JSON; a Batsim workload needs no importer (--to converts between versions); {_KNOWN}",
             source=str(path),
         )
+    suits = (name for name, kind in formats().items() if kind.suits is not None and kind.suits(text))
+    found = named or next(suits, "")
+    if found and (found != "table" or not stranger(head)):
+        return found
+    raise InputError(stranger(head) or f"the format is none we know: {_KNOWN}", source=str(path))
+
+
+def _named(path: Path) -> str:
+    """Return the format that a log's name tells; empty: none."""
     for name, kind in formats().items():
-        if kind.suits is not None and kind.suits(text):
+        if kind.is_folder if path.is_dir() else _plain_name(path).endswith(kind.endings):
             return name
-    raise InputError(f"the format is none we know: {_KNOWN}", source=str(path))
+    return ""
 
 
 def _plain_name(path: Path) -> str:
@@ -73,7 +90,9 @@ def is_workload(path: Path) -> bool:
     """Return whether a file is a Batsim workload rather than a log, told by its name or else by its first byte."""
     if not path.is_file():
         return False
-    return _plain_name(path).endswith(".json") or _first_line(path).startswith(b"{")
+    head = head_of(path)
+    looks_so = _plain_name(path).endswith(".json") or head.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
+    return looks_so and not is_slurm_json(head)
 
 
 class Records(NamedTuple):
@@ -103,7 +122,11 @@ def read_records(path: str | Path, *, kind: str | None = None, options: LogOptio
 
 
 def _kind(source: Path, kind: str | None, options: LogOptions) -> str:
-    kind = kind or ("table" if options.columns else guess_format(source))
+    if options.columns:
+        kind = kind or "table"
+    elif options.header:
+        kind = kind or "sacct"
+    kind = kind or guess_format(source)
     if kind not in formats():
         raise InputError(f"{kind!r} is no log format, expected one of {', '.join(formats())}", source="option --format")
     return kind

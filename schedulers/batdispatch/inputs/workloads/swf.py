@@ -242,4 +242,8 @@ def _demands(rows: NDArray[np.float64], options: LogOptions, sieve: Sieve) -> li
     return [tables[amount] for amount in amounts]
 
 
-FORMAT = LogFormat(read_swf, endings=(".swf",), suits=lambda line: line.startswith(b";") or len(line.split()) >= 18)
+def _suits(line: bytes) -> bool:
+    return line.startswith(b";") or (len(line.split()) >= _FIELDS and line.split()[0].isdigit())
+
+
+FORMAT = LogFormat(read_swf, endings=(".swf",), suits=_suits)
