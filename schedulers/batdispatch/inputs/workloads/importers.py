@@ -50,8 +50,10 @@ def guess_format(path: Path) -> str:
     for name, kind in formats().items():
         if kind.holds is not None and kind.holds(head):
             return name
-    named = _named(path)
-    if named and named != "table":
+    if named := _named(path):
+        # A table needs to be told more, so that it may well be something else.
+        if named == "table" and (other := stranger(head)):
+            raise InputError(other, source=str(path))
         return named
     text = _first_line(path)
     if not text:
@@ -61,10 +63,9 @@ def guess_format(path: Path) -> str:
             f"looks like JSON; a Batsim workload needs no importer (--to converts between versions); {_KNOWN}",
             source=str(path),
         )
-    suits = (name for name, kind in formats().items() if kind.suits is not None and kind.suits(text))
-    found = named or next(suits, "")
-    if found and (found != "table" or not stranger(head)):
-        return found
+    for name, kind in formats().items():
+        if kind.suits is not None and kind.suits(text):
+            return name
     raise InputError(stranger(head) or f"the format is none we know: {_KNOWN}", source=str(path))
 
 
