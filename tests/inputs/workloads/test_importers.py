@@ -443,7 +443,7 @@ def test_bad_lines_are_left_out_and_named(tmp_path: Path) -> None:
         f"left out: line {len(HEADER.splitlines()) + 6}: found 3 fields, expected the 18 of the format",
         f"left out: line {len(HEADER.splitlines()) + 7}: field 4 is 'soon', expected a number",
     ]
-    with pytest.raises(InputError, match=r"found 3 fields.*; 2 of 7 records cannot be read"):
+    with pytest.raises(InputError, match=r"found 3 fields.*; with 2 such records the log is refused"):
         swf(tmp_path, *(record(job=i) for i in range(1, 6)), "1 2 3\n", record(job=9, run="soon"), bad_records=1)
 
 

@@ -67,6 +67,6 @@ class BadRecords:
     def _refuse(self) -> None:
         first = self._first[0]
         if self._count > 1:
-            more = f"; {self._count:,} of {self._report.records:,} records cannot be read (--bad-records N allows N)"
+            more = f"; with {self._count:,} such records the log is refused (--bad-records N lets N go)"
             raise InputError(f"{first.message}{more}", source=first.source, place=first.place)
         raise first
