@@ -20,6 +20,7 @@ from batdispatch.core.machine.site import Partition, PreemptMode, Qos, QueuesPro
 from batdispatch.inputs.files import read_text
 from batdispatch.inputs.sites import Inference, SiteDraft, SiteNode, amounts_text, licence_inferences, unused_together
 from batdispatch.inputs.slurm.conf import Entry, SlurmConf, node_line, read_conf, read_gres_setting
+from batdispatch.inputs.slurm.left_out import PARTITION_LEFT_OUT
 from batdispatch.inputs.slurm.lines import ConfLines
 from batdispatch.inputs.slurm.records import is_qos, is_scontrol, is_sinfo, qos_records, scontrol_records, sinfo_records
 from batdispatch.inputs.slurm.settings import Setting, Settings
@@ -37,10 +38,6 @@ _CORES = ("cputot", "cpus")
 _AWAY = frozenset({"DOWN", "FUTURE", "FAIL", "FAILING", "FAILED", "ERROR"})
 _UNSAID: PreemptMode = ""
 CONF, GRES = "slurm.conf", "gres.conf"
-#: What slurm.conf may say of a partition that decides who runs where and is not simulated, in small letters.
-_LEFT_OUT = {"allocnodes", "allowaccounts", "allowgroups", "allowqos", "alternate", "denyaccounts", "denyqos", "lln"}
-_LEFT_OUT |= {"exclusivetopo", "exclusiveuser", "maxcpuspernode", "maxcpuspersocket", "maxmempercpu", "maxmempernode"}
-_LEFT_OUT |= {"minnodes", "overtimelimit", "qos", "reqresv", "rootonly"}
 KNOWN_FILES = (
     "expected slurm.conf, gres.conf, or what `scontrol show node`, `scontrol show partition`, `scontrol show "
     "reservation`, `scontrol show license`, `sinfo` or `sacctmgr --parsable2 show qos` print"
@@ -174,7 +171,7 @@ def _add_conf(found: SlurmFolder, conf: SlurmConf) -> None:
     for partition in conf.partitions:
         where = partition.settings.get("nodes", partition.head)
         named = Setting("Nodes", ",".join(partition.nodes), where.source, where.line)
-        if left_out := [setting.key for key, setting in partition.settings.items() if key in _LEFT_OUT]:
+        if left_out := [setting.key for key, setting in partition.settings.items() if key in PARTITION_LEFT_OUT]:
             found.remarks.append(f"of partition {partition.name}, not simulated: {', '.join(sorted(left_out))}")
         found.partitions.setdefault(partition.name, []).append({**partition.settings, "nodes": named})
         for name in partition.nodes:
