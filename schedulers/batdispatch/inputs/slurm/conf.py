@@ -17,8 +17,10 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import MAX_HOSTS
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.core.machine.site import PreemptMode
+from batdispatch.inputs.files import read_text
 from batdispatch.inputs.slurm.keys import ENTRIES, GENERAL
 from batdispatch.inputs.slurm.lines import ConfLines
+from batdispatch.inputs.slurm.records import config_settings, is_config
 from batdispatch.inputs.slurm.settings import Setting, Settings
 from batdispatch.inputs.workloads.slurm_texts import read_gres
 
@@ -131,6 +133,8 @@ def read_conf(path: Path, *, others: bool = False) -> SlurmConf:
         InputError: a file cannot be read, a line is no list of settings, a value is none of its key's, or a partition
             names a node that no line describes.
     """
+    if path.is_file() and is_config(text := read_text(path, limit=1 << 24)):
+        return SlurmConf(path=str(path), general=config_settings(text, str(path)))
     reader = _Reader(others=others)
     lines = ConfLines()
     try:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from batdispatch.core.errors import InputError
+from batdispatch.inputs.slurm.keys import GENERAL
 from batdispatch.inputs.slurm.settings import Setting, Settings
 
 #: A field of scontrol; its text goes on until the next one, since some texts hold blanks.
@@ -25,6 +26,8 @@ _FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w:/]*)=", re.ASCII)
 _FREE = re.compile(r"\s*(?:OS|Reason|Comment|Extra|Command|WorkDir|\w+Comment)=", re.ASCII)
 #: What the first field of each kind of record is called.
 KINDS = ("NodeName", "PartitionName", "ReservationName", "LicenseName")
+#: Units that ``scontrol show config`` spells out behind numbers.
+_SPELLED_UNIT = re.compile(r"(?<=\d) (?:sec|min|KB|MB|pct)\b.*")
 _NOTHING = frozenset({"", "(null)", "N/A", "n/a", "NONE", "None"})
 #: A column of sinfo -> the field of scontrol with the same.
 _COLUMNS = {
@@ -133,6 +136,25 @@ def record_of(pairs: Iterable[tuple[str, str]], source: str, line: int) -> Setti
     for name, text in pairs:
         said.setdefault(name.lower(), Setting(name, text.strip(), source, line))
     return {name: setting for name, setting in said.items() if setting.value not in _NOTHING}
+
+
+# ---------------------------------------------------------------------- the configuration
+
+
+def is_config(text: str) -> bool:
+    """Return whether a text is what ``scontrol show config`` prints."""
+    return text.lstrip().startswith("Configuration data as of")
+
+
+def config_settings(text: str, source: str) -> Settings:
+    """Return the settings of the whole cluster that ``scontrol show config`` prints and slurm.conf knows."""
+    found: dict[str, Setting] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, equals, value = line.partition("=")
+        name, value = name.strip(), _SPELLED_UNIT.sub("", value.strip())
+        if equals and name.lower() in GENERAL and value not in _NOTHING:
+            found.setdefault(name.lower(), Setting(GENERAL[name.lower()], value, source, number))
+    return found
 
 
 # ---------------------------------------------------------------------- sinfo

@@ -20,9 +20,19 @@ from batdispatch.core.machine.site import Partition, PreemptMode, Qos, QueuesPro
 from batdispatch.inputs.files import read_text
 from batdispatch.inputs.sites import Inference, SiteDraft, SiteNode, amounts_text, licence_inferences, unused_together
 from batdispatch.inputs.slurm.conf import Entry, SlurmConf, node_line, read_conf, read_gres_setting
+from batdispatch.inputs.slurm.json_records import is_site_json, json_records
 from batdispatch.inputs.slurm.left_out import PARTITION_LEFT_OUT
 from batdispatch.inputs.slurm.lines import ConfLines
-from batdispatch.inputs.slurm.records import is_qos, is_scontrol, is_sinfo, qos_records, scontrol_records, sinfo_records
+from batdispatch.inputs.slurm.records import (
+    config_settings,
+    is_config,
+    is_qos,
+    is_scontrol,
+    is_sinfo,
+    qos_records,
+    scontrol_records,
+    sinfo_records,
+)
 from batdispatch.inputs.slurm.settings import Setting, Settings
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import NodeUse
@@ -40,7 +50,8 @@ _UNSAID: PreemptMode = ""
 CONF, GRES = "slurm.conf", "gres.conf"
 KNOWN_FILES = (
     "expected slurm.conf, gres.conf, or what `scontrol show node`, `scontrol show partition`, `scontrol show "
-    "reservation`, `scontrol show license`, `sinfo` or `sacctmgr --parsable2 show qos` print"
+    "reservation`, `scontrol show license`, `scontrol show config`, `sinfo` (these with --json, too) or `sacctmgr "
+    "--parsable2 show qos` print"
 )
 
 
@@ -100,10 +111,21 @@ def read_folder(path: Path, cluster: str = "") -> SlurmFolder:
         found.conf = read_conf(path / CONF, others=True)
         found.remarks += found.conf.remarks()
     late: list[Settings] = []
+    printed: Settings = {}
     included = {Path(one.source).resolve() for one in _sources(found.conf)}
     for file in sorted(one for one in path.iterdir() if one.is_file() and one.name not in (CONF, GRES)):
         text = read_text(file, limit=_MOST)
-        if is_scontrol(text) and file.resolve() not in included:
+        if is_site_json(text):
+            for record in json_records(text, str(file)):
+                if "nodename" in record or "reservationname" in record or "licensename" in record:
+                    _add(found, record)
+                elif "partitionname" in record and "cputot" in record:
+                    late.append(record)
+                elif "partitionname" in record:
+                    _add(found, record)
+        elif is_config(text):
+            printed = config_settings(text, str(file))
+        elif is_scontrol(text) and file.resolve() not in included:
             for record in scontrol_records(text, str(file)):
                 _add(found, record)
         elif is_sinfo(text):
@@ -112,6 +134,10 @@ def read_folder(path: Path, cluster: str = "") -> SlurmFolder:
             found.qos += qos_records(text, str(file))
         elif file.resolve() not in included:
             found.remarks.append(f"{file}: left alone, {KNOWN_FILES}")
+    if printed:
+        # What runs is believed before the file that it was started with.
+        conf = found.conf or SlurmConf(path=next(iter(printed.values())).source)
+        found.conf = msgspec.structs.replace(conf, general={**conf.general, **printed})
     if found.conf is not None:
         _add_conf(found, found.conf)
     for record in late:
