@@ -71,6 +71,8 @@ def read_sacct(
         rows = read_jobcomp(path, report, bad, conclude, progress)
     else:
         named = columns_named(options.header, path) if options.header else None
+        if named is not None:
+            reader.use(named, 1)
         rows = read_lines(path, report, bad, conclude, progress, columns=named)
     for columns, fields, line in rows:
         reader.use(columns, line)

@@ -47,6 +47,7 @@ _FORMS = {
     "nodelist": _NODES,
     "constraints": _CONSTRAINT,
     "partition": _NAMES,
+    "workdir": re.compile(r"/.*|", re.DOTALL),
 }
 #: Columns whose text may hold a delimiter, for each that Slurm itself writes into texts.
 _HOLDERS = {
@@ -58,7 +59,7 @@ _HOLDERS = {
 #: Delimiters behind which fields may stand in quotes.
 _QUOTING = ",;\t"
 #: Most delimiters in the texts of a record that are shared among several of them, and most ways to share them.
-_SHARED, _WAYS = 40, 64
+_SHARED, _WAYS = 12, 512
 #: Most lines above the header.
 _PREAMBLE = 20
 HOW = (
@@ -256,7 +257,7 @@ def columns_named(names: str, path: Path) -> Columns:
     count = wanted.count(",") + 1
     # That which gives as many fields as there are names, or else most of them.
     delimiter = max(("|", *_QUOTING), key=lambda each: (first.rstrip(each).count(each) + 1 == count, first.count(each)))
-    trailing = "," if first.endswith(delimiter) and first.count(delimiter) == count else ""
+    trailing = "," if first.endswith(delimiter) and first.count(delimiter) >= count else ""
     return Columns(wanted + trailing, "option --header", "", delimiter=delimiter)
 
 

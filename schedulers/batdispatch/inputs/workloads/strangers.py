@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 
+from batdispatch.inputs.workloads.pbs import is_cobalt
 from batdispatch.inputs.workloads.sacct_lines import looks_headless
 
 _AS_TABLE = "make a table of it (CSV) and name its columns with --columns submit=...,runtime=...,cores=..."
 _LSF = re.compile(rb'"(?:JOB_FINISH|JOB_NEW|JOB_START|JOB_STATUS|EVENT_ADRSV_FINISH)" "\d')
 #: Queue, host, group, owner, name, number, account, priority, three times, and more: 40 fields and more in newer ones.
 _SGE = re.compile(rb"[^:\s]+:[^:\s]+:[^:]*:[^:]+:[^:]*:\d+:[^:]*:\d+:\d+:\d+:\d+:[^:]*(?::[^:]*){20,}")
-_COBALT = re.compile(
-    rb"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z]+;\d+;.*(?:resources_used\.location|Resource_List\.nodect=\"|args=\"?)"
-)
 _SACCT_TABLE = re.compile(rb"\s*(?:[A-Za-z]\w+\s+)+\n(?:-+\s+)+\n?")
 
 
@@ -28,7 +26,7 @@ def stranger(head: bytes) -> str:
         return f"looks like LSF's accounts (lsb.acct), which are not read: {_AS_TABLE}"
     if _SGE.match(first):
         return f"looks like accounts of Grid Engine (SGE), which are not read: {_AS_TABLE}"
-    if _COBALT.match(first):
+    if is_cobalt(head):
         return f"looks like accounts of Cobalt, which are not read: {_AS_TABLE}"
     if b"JobID" in first and _SACCT_TABLE.match(head.replace(b"\r", b"").lstrip(b"\n")):
         return "looks like what sacct prints for people, where long fields are cut: export it with sacct --parsable2"
