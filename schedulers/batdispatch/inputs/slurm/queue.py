@@ -129,8 +129,8 @@ def _take_all(records: Iterator[_Record], queue: SlurmQueue, source: str) -> Non
             raise InputError(f"more than {_MOST:,} jobs", source=source, place=place)
     if wrong and (len(wrong) == count or len(wrong) > max(_BAD, int(_BAD_SHARE * count))):
         raise wrong[0]
-    for problem in wrong:
-        why = f"that cannot be read ({problem.place}: {problem.message.partition('; ')[0]})"
+    for each in wrong:
+        why = f"that cannot be read ({each.place}: {each.message.partition('; ')[0]})"
         queue.left_out[why] = queue.left_out.get(why, 0) + 1
 
 

@@ -170,7 +170,7 @@ class _Account:
             memory=asked.memory if self._memory else 0,
             others=asked.others,
         )
-        extra = {
+        extra: dict[str, Any] = {
             field: fields[key]
             for field, key in (("user", "user"), ("group", "group"), ("queue", "queue"), ("name", "jobname"))
             if fields.get(key)

@@ -155,7 +155,9 @@ class Columns:
     def is_whole(self, text: str) -> bool:
         """Return whether a text is a record by itself, with fields that look as they should."""
         fields = self.fields(text)
-        return bool(fields) and all(form.fullmatch(fields[index]) for index, form in self._checks.items())
+        if not fields:
+            return False
+        return all(form.fullmatch(fields[index]) for index, form in self._checks.items())
 
     def goes_on(self, text: str) -> bool:
         """Return whether a line is more of the last text of the record before: it does not begin as a record does."""
