@@ -11,6 +11,8 @@ PYTEST_ARGS ?=
 SEED ?= $(shell date +%s)
 
 BIN := $(VENV)/bin
+# Of the base, of abilities, and of what abilities have in folders of their own.
+C_SOURCES := $(foreach folder,native abilities/*/native abilities/*/*/native,$(wildcard schedulers/batdispatch/$(folder)/*.[ch]))
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
@@ -44,7 +46,7 @@ $(VENV)/.pins-installed: requirements.lock
 	@touch $@
 
 # The package itself, editable; installed again when its metadata (entry points) changes, or what is built of C.
-$(VENV)/.project-installed: $(VENV)/.pins-installed pyproject.toml $(wildcard schedulers/batdispatch/native/*.[ch])
+$(VENV)/.project-installed: $(VENV)/.pins-installed pyproject.toml hatch_build.py $(C_SOURCES)
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 

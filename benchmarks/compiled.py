@@ -31,13 +31,13 @@ from easy import rigid
 from timing import command, least, timed
 from yardstick import easy as least_easy
 
+from batdispatch.abilities.kernels import columns, engine
+from batdispatch.abilities.kernels.simulate import Schedule, schedule_of
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.compiled import columns, engine
-from batdispatch.engines.compiled.simulate import Schedule, schedule_of
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload, write_workload

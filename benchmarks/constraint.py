@@ -106,7 +106,7 @@ def simulate(machine: Machine, workload: Workload, name: str, options: dict[str,
         EmbeddedEngine(machine, workload, Outputs(Path(folder), machine.size), options=asked).run(session)
         columns = read_columns(Path(folder) / "jobs.csv")
     assert session.ledger is not None
-    sample = sample_of(columns, lineage=lineage_of(columns, session.ledger.parents))
+    sample = sample_of(columns, lineage=lineage_of(columns, session.ledger.roll.parents))
     spent = 1000 * np.array(session.decision_seconds)
     busy = spent[np.array(session.waited)]
     return Run(sample.slowdown, sample.wait, spent, busy, session.dispatcher.report())

@@ -45,7 +45,7 @@ def bounded_slowdown(machine: Machine, workload: Workload, dispatcher: str, opti
         EmbeddedEngine(machine, workload, Outputs(Path(folder), machine.size)).run(session)
         columns = read_columns(Path(folder) / "jobs.csv")
     assert session.ledger is not None
-    return float(sample_of(columns, lineage=lineage_of(columns, session.ledger.parents)).bounded_slowdown.mean())
+    return float(sample_of(columns, lineage=lineage_of(columns, session.ledger.roll.parents)).bounded_slowdown.mean())
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
-from batdispatch.runs.engines import KernelSimulation
+from batdispatch.runs.engines import queue_simulation
 from batdispatch.runs.eta.calibration import INTERVALS, LEVELS, PastMoments, coverage, raw_quantiles
 from batdispatch.runs.eta.futures import Futures
 from batdispatch.runs.eta.queue_moment import History, JobRows, QueueMoment
@@ -37,7 +37,7 @@ def simulated(log: Path, dispatcher: str, hosts: int | None) -> tuple[History, i
     assert isinstance(columns, JobColumns), columns
     units = hosts or workload.nb_res
     assert units is not None
-    start = KernelSimulation(dispatcher).starts(columns, units)
+    start = queue_simulation(dispatcher).starts(columns, units)
     end = start + np.minimum(columns.runtime, columns.walltime)
     users = np.array(columns.users, dtype=object)[columns.user]
     ids = np.array(columns.ids.tolist(), dtype=object)

@@ -29,6 +29,9 @@ from typing import Any
 
 import numpy as np
 
+from batdispatch.abilities.topology.networks import Grid
+from batdispatch.abilities.topology.placement.geometry import network, search
+from batdispatch.abilities.topology.placement.geometry.cliques import CliqueSearch
 from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line import events as e
@@ -38,14 +41,11 @@ from batdispatch.core.line.options import split_list
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.machine.topology import Grid
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload
 from batdispatch.parts.placement import make_placement
-from batdispatch.parts.placement.geometry import network, search
-from batdispatch.parts.placement.geometry.cliques import CliqueSearch
 from batdispatch.runs.workers import call_isolated
 
 PLACEMENTS = "first-fit,contiguous[order=hilbert],connected,convex,convex[rule=routers],local,convex+local,compact"

@@ -31,8 +31,9 @@ from typing import Any
 
 import numpy as np
 
+from batdispatch.abilities.simgrid.timer import SimGridTimer
+from batdispatch.abilities.topology import generate as topologies
 from batdispatch.engines.activities import Activity
-from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.runs.workers import call_isolated
 
@@ -41,12 +42,12 @@ SENT = 1e9
 LINKS = generate.Links(bw="1GBps", lat="1us")
 HALF = generate.Links(bw="500MBps", lat="1us")
 PLATFORMS: dict[str, Callable[[Sequence[int]], bytes]] = {
-    "shared": lambda dims: generate.torus(dims, links=LINKS, router_links="shared"),
-    "shared, wide hosts": lambda dims: generate.torus(
-        dims, links=LINKS, router_links="shared", widths=generate.Widths((), "1TBps")
+    "shared": lambda dims: topologies.torus(dims, links=LINKS, router_links="shared"),
+    "shared, wide hosts": lambda dims: topologies.torus(
+        dims, links=LINKS, router_links="shared", widths=topologies.Widths((), "1TBps")
     ),
-    "split": lambda dims: generate.torus(dims, links=LINKS, router_links="split"),
-    "split, half": lambda dims: generate.torus(dims, links=HALF, router_links="split"),
+    "split": lambda dims: topologies.torus(dims, links=LINKS, router_links="split"),
+    "split, half": lambda dims: topologies.torus(dims, links=HALF, router_links="split"),
 }
 Tasks = list[tuple[list[int], list[list[float]]]]
 
@@ -116,7 +117,7 @@ def load(side: int, progress: object = None) -> list[float]:
     """Return what a cube of routers takes: hosts, kB, CPU seconds to read, to load and to begin, and MiB."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "torus.xml"
-        path.write_bytes(generate.torus([side] * 3, router_links="shared"))
+        path.write_bytes(topologies.torus([side] * 3, router_links="shared"))
         size = path.stat().st_size / 1000
         marks = [time.process_time()]
         platform = read_platform(path)

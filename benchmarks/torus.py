@@ -24,6 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from batdispatch.abilities.simgrid.library import SimGrid
+from batdispatch.abilities.simgrid.timer import SimGridTimer
+from batdispatch.abilities.topology.generate.torus import torus
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
@@ -35,10 +38,7 @@ from batdispatch.core.line.session import Session
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.simgrid_library import SimGrid
-from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.platforms.generate.torus import torus
 from batdispatch.inputs.workloads import Workload
 from batdispatch.runs.workers import call_isolated
 

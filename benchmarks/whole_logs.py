@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE, read_lineage
 from batdispatch.results.metrics.sample import Sample, sample_of

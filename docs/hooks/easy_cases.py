@@ -8,8 +8,8 @@ from typing import NamedTuple
 import easy_models
 from easy_models import Asked
 
+from batdispatch.abilities.verify.differ import textbook
 from batdispatch.core.machine.machine import Machine
-from batdispatch.differ import textbook
 from batdispatch.testing import Task
 from batdispatch.testing import simulate as run_ours
 

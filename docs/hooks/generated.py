@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
-from batdispatch.audit import rules as audit_rules
-from batdispatch.audit.case import RULES
+from batdispatch.abilities.verify.audit import rules as audit_rules
+from batdispatch.abilities.verify.audit.case import RULES
+from batdispatch.abilities.verify.differ.cases import CASES as SMALL_CASES
 from batdispatch.cli.cards import SECTIONS, options_of, read_card
 from batdispatch.cli.groups import HELP_ALL, Group
 from batdispatch.cli.kinds import find
@@ -20,8 +21,7 @@ from batdispatch.cli.kinds import names as announced
 from batdispatch.cli.main import cli
 from batdispatch.core.line import dispatcher
 from batdispatch.core.line.settings import default_text
-from batdispatch.differ.cases import CASES as SMALL_CASES
-from batdispatch.results.metrics.compute import METRICS
+from batdispatch.results.metrics.compute import metrics as all_metrics
 from batdispatch.runs.campaign.file import RUN_SETTINGS
 from batdispatch.testing import CASES
 
@@ -127,7 +127,7 @@ def rules(_: str = "") -> str:
 def metrics(_: str = "") -> str:
     """Return a table of metrics under each group's heading."""
     groups: dict[str, list[str]] = {}
-    for metric in METRICS.values():
+    for metric in all_metrics().values():
         unit = f" ({metric.unit})" if metric.unit else ""
         row = f"| `{metric.name}`{unit} | {_cell(metric.summary)}<br>{_cell(metric.formula)} |"
         groups.setdefault(metric.group, []).append(row)

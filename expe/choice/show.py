@@ -37,7 +37,7 @@ WANTS = {
 #: Shown on each workload, whatever is chosen.
 GUARDED = "easy[ordering=guarded]"
 #: How the names of dispatchers begin that search for a plan: they cost more for each decision.
-SEARCHES = ("look-ahead", "best-list", "hcp19", "ipsched")
+SEARCHES = ("best-list", "hcp19", "ipsched")
 #: Most that the longest wait and the 99 % wait of a recommended dispatcher may be of the baseline's, on each workload.
 PATIENCE = 1.5
 #: Windows differ in length, so that starved jobs are told of each thousand.

@@ -22,8 +22,8 @@ from typing import Any
 
 import pandas as pd
 
+from batdispatch.abilities.simgrid.library import find_simgrid, how_to_install
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
 from batdispatch.inputs.files import write_whole
 from batdispatch.report.pages import fill
 from batdispatch.runs.campaign.file import read_campaign

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from batdispatch.abilities.malleable.policy import Action, Policy, Situation
     from batdispatch.abilities.stochastic.requests import RequestSequence, SequenceOptions
     from batdispatch.abilities.stochastic.requests.laws import Law
+    from batdispatch.abilities.verify.doors.python import check
     from batdispatch.api.calls import campaign, compare, replicate, run
-    from batdispatch.api.looks import check, report
+    from batdispatch.api.looks import report
     from batdispatch.api.results import load
     from batdispatch.api.server import serve
     from batdispatch.api.whatif import whatif
@@ -78,7 +79,6 @@ _HOMES = {
     "Timeline": "core.plans.timeline",
     "Workload": "inputs.workloads",
     "campaign": "api.calls",
-    "check": "api.looks",
     "compare": "api.calls",
     "events": "core.line.events",
     "fill": "core.capacity.filling",

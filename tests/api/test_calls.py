@@ -19,7 +19,7 @@ from click.testing import CliRunner
 import batdispatch as bd
 from batdispatch.api.listeners import NotebookListener, PythonListener, default_listener
 from batdispatch.cli.main import cli
-from batdispatch.results.columns import COLUMNS
+from batdispatch.core.jobs.job_table import COLUMNS
 from batdispatch.runs.run import check_known_elsewhere
 from small_log import BEGIN, write_log
 

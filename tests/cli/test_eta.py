@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.native import library
+from batdispatch.abilities.kernels import library
 from batdispatch.runs.eta import experience
 from command_line import Answer, call
 

@@ -84,7 +84,7 @@ def test_what_names_no_extra_runs_without_any(case: str, tmp_path: Path) -> None
     command = [sys.executable, "-c", PLAIN, ",".join(LIBRARIES), case, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert {"fcfs", "filler", "easy", "conservative", "look-ahead", "first-fit", "last-two"} <= set(done.stdout.split())
+    assert {"fcfs", "filler", "easy", "conservative", "first-fit", "last-two"} <= set(done.stdout.split())
 
 
 def test_a_plain_installation_runs_checks_and_explains(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 That simulator handles one event at a time, and takes a host for free from the expected end of its job on, even before
 it has handled the end itself. That ties of this kind are all that our schedules differ by is held by
-tests/results/differ/test_whole_logs.py: the textbook's EASY, read so, reproduces both references exactly.
+tests/abilities/verify/differ/test_whole_logs.py: the textbook's EASY, read so, reproduces both references exactly.
 """
 
 import lzma

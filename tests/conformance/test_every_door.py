@@ -13,7 +13,7 @@ import pytest
 
 from batdispatch.abilities.solvers.auction.base import AuctionDispatcher
 from batdispatch.abilities.tasks.task_dispatcher import TaskDispatcher
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import GROUP, find
 from batdispatch.inputs.platforms import read_platform

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.topology.generate.torus import torus
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.explain.run_parts import placement_of
 from batdispatch.explain.wait_causes import explain
 from batdispatch.explain.words import in_words
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.platforms.generate.torus import torus
 from batdispatch.results.runs import PlatformFacts, Result, read_result
 from batdispatch.results.sites import machine_of
 from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, replayed

@@ -14,7 +14,7 @@ from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from simulating import Task, reasons, simulate
 
-PLAIN = ["fcfs", "easy", "filler", "best-list", "look-ahead", "hcp19", "ipsched", "aucsched", "conservative"]
+PLAIN = ["fcfs", "easy", "filler", "best-list", "hcp19", "ipsched", "aucsched", "conservative"]
 LAYERS = ["resizing", "dmr", "attempts", "stochastic-easy", "stochastic-batch"]
 
 

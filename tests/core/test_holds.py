@@ -7,6 +7,7 @@ from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.line import events as e
+from batdispatch.core.line.events import MachinesAvailable, MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
 from strategies import make_job
@@ -176,12 +177,12 @@ def test_only_the_successor_may_use_what_is_held() -> None:
 def test_hosts_that_go_away_come_back_to_the_one_who_holds_them() -> None:
     cluster, job, other = running()
     cluster.hold(job, "1-2")
-    cluster.ledger.apply_unavailable(A("1-2"))
+    cluster.ledger.apply(MachinesUnavailable(cluster.ledger.now, A("1-2")))
     cluster.ledger.check()
     cluster.end(job)
     following = cluster.successor(job, 2)
     cluster.refuses(following, "1-2", "host 1 (n1) is unavailable")
-    cluster.ledger.apply_available(A("1-2"))
+    cluster.ledger.apply(MachinesAvailable(cluster.ledger.now, A("1-2")))
     cluster.ledger.check()
     assert cluster.ledger.free == 0b1001
     cluster.refuses(other, "2", "the successor of w0!1")
@@ -238,7 +239,7 @@ def test_what_cannot_be_held(hosts: str, message: str) -> None:
     job, other = cluster.submit(make_job("w0!1", 2)), cluster.submit(make_job("w0!2"))
     cluster.start(job, "0-1")
     cluster.start(other, "3")
-    cluster.ledger.apply_unavailable(A("2"))
+    cluster.ledger.apply(MachinesUnavailable(cluster.ledger.now, A("2")))
     free = cluster.ledger.free
     with pytest.raises(ImpossibleDecision) as caught:
         cluster.hold(job, hosts)

@@ -14,6 +14,7 @@ from batdispatch.core.jobs.profiles import spreads_freely
 from batdispatch.core.jobs.request import Request, amounts
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
+from batdispatch.core.line.events import MachinesAvailable, MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
 from strategies import jobs, machines
@@ -118,16 +119,16 @@ def test_what_runs_on_an_unavailable_host_goes_on() -> None:
     job = submit(ledger)
     ledger.start(job, Allocation.parse("0"))
     epoch = ledger.epoch
-    ledger.apply_unavailable(Allocation.parse("0-1"))
+    ledger.apply(MachinesUnavailable(ledger.now, Allocation.parse("0-1")))
     assert ledger.epoch > epoch
     assert ledger.free == 0b100
     complete(ledger, job)
     assert ledger.free == 0b100
     epoch = ledger.epoch
-    ledger.apply_available(Allocation.parse("0"))
+    ledger.apply(MachinesAvailable(ledger.now, Allocation.parse("0")))
     assert ledger.epoch > epoch
     assert ledger.free == 0b101
-    ledger.apply_available(Allocation.parse("0-2"))
+    ledger.apply(MachinesAvailable(ledger.now, Allocation.parse("0-2")))
     assert ledger.free == 0b111
 
 
@@ -152,9 +153,9 @@ def test_free_is_the_machine_without_jobs_and_absent_hosts(data: st.DataObject) 
         elif action == "end" and ledger.running:
             complete(ledger, data.draw(st.sampled_from(list(ledger.running.values()))).job)
         elif action == "away":
-            ledger.apply_unavailable(hosts)
+            ledger.apply(MachinesUnavailable(ledger.now, hosts))
         elif action == "back":
-            ledger.apply_available(hosts)
+            ledger.apply(MachinesAvailable(ledger.now, hosts))
         expected = space.whole()
         for stay in ledger.running.values():
             expected = space.take(expected, stay.job, stay.allocation)
@@ -203,7 +204,7 @@ def test_why_a_job_can_never_run() -> None:
     assert shared.why_impossible(Job(id="w0!1", request=Request(units=1, per_unit=amounts({"mic": 1})))) == (
         "needs resource 'mic', the machine has core, gpu"
     )
-    shared.apply_unavailable(Allocation.parse("0-1"))
+    shared.apply(MachinesUnavailable(0.0, Allocation.parse("0-1")))
     assert shared.why_impossible(fine) == "", "absent hosts may come back"
 
 

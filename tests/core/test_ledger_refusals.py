@@ -10,6 +10,7 @@ from batdispatch.core.hosts.allocation import Allocation, IoJob, Place
 from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.jobs.request import Request, amounts
 from batdispatch.core.line import events as e
+from batdispatch.core.line.events import MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
 from strategies import make_job
@@ -31,7 +32,7 @@ class Exclusive:
         self.ledger.now = 5.25
         self.ledger.start(self.r, A("0"))
         self.ledger.reject(self.bad, "")
-        self.ledger.apply_unavailable(A("3"))
+        self.ledger.apply(MachinesUnavailable(self.ledger.now, A("3")))
         self.ledger.take_decisions()
         self.ledger.now = 17.5
         self.unknown = Job(id="w0!new", request=Request(units=1))

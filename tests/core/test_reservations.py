@@ -13,6 +13,7 @@ from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line import events as e
+from batdispatch.core.line.events import MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.machine.machine import Machine
@@ -141,7 +142,7 @@ def test_a_plan_that_is_made_anew_knows_who_is_away() -> None:
     plan = Reservations(ledger, choose)
     one, two = make_job("w0!1"), make_job("w0!2")
     plan.hold(one, Place(A("0")), 5.0)
-    ledger.apply_unavailable(A("0-1"))
+    ledger.apply(MachinesUnavailable(ledger.now, A("0-1")))
     plan.renew()
     assert [plan.timeline.at(time) for time in (0.0, 5.0)] == [0b100, 0b100], "it gives nothing back there"
     assert plan.reserve(two.id, two, 2.0) == Reservation(two, 0.0, 2.0, Place(A("2")))

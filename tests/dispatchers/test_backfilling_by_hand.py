@@ -2,11 +2,11 @@
 
 import pytest
 
+from batdispatch.abilities.topology.networks import Grid
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line import events as e
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.topology import Grid
 from batdispatch.engines.records import EngineOptions
 from simulating import Task, audit, exact, simulate
 

@@ -20,7 +20,6 @@ AT_ONCE = "slurm-backfill[interval=0,tick=0,resolution=0,end_window=0]"
 PLANNING = [
     "easy",
     "easy[reservation=hosts]",
-    "look-ahead",
     "conservative",
     "stochastic-batch",
     "stochastic-batch[plan=rigid]",
@@ -48,7 +47,7 @@ ANN = [Task("P", 0.0, 1, 4.0, 1000.0, user="ann"), Task("J", 10.0, 1, 500.0, 100
 QUEUE = [Task("H", 12.0, 2, 5.0, 5.0), Task("B", 13.0, 1, 80.0, 80.0)]
 
 
-@pytest.mark.parametrize("name", ["easy", "easy[reservation=hosts]", "look-ahead[ordering=fcfs]", "conservative"])
+@pytest.mark.parametrize("name", ["easy", "easy[reservation=hosts]", "conservative"])
 def test_backfilling_lets_who_fits_run_once_the_job_in_front_is_overdue(name: str) -> None:
     machine = Machine.flat(2)
     assert starts(machine, [*ANN, *QUEUE], name) == {"B": 14 + LATER, "H": 510}

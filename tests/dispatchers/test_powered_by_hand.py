@@ -8,6 +8,8 @@ import pytest
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Stay
+from batdispatch.core.line.concerns.power_states import PowerStates
+from batdispatch.core.line.concerns.shared_power import SharedPower
 from batdispatch.core.line.decisions import Execute, SetResourceState
 from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
@@ -142,14 +144,14 @@ def test_a_job_whose_host_goes_away_while_it_wakes_up_waits_again() -> None:
 
 def test_a_job_that_waits_again_stands_before_those_that_came_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Job 2 is started at 50 s on both hosts, which wake up; job 3 waits. A host is away from 52 to 60 s."""
-    queues, take = list[list[str]](), Ledger.take_called_off
+    queues, take = list[list[str]](), PowerStates.take_called_off
 
-    def note(ledger: Ledger) -> list[Stay]:
-        called_off = take(ledger)
-        queues.extend(list(ledger.queue) for _ in called_off)
+    def note(power: PowerStates) -> list[Stay]:
+        called_off = take(power)
+        queues.extend(list(power.ledger.queue) for _ in called_off)
         return called_off
 
-    monkeypatch.setattr(Ledger, "take_called_off", note)
+    monkeypatch.setattr(PowerStates, "take_called_off", note)
     events = (MachinesUnavailable(52.0, Allocation.of([0])), MachinesAvailable(60.0, Allocation.of([0])))
     tasks = [Task("1", 0.0, 2, 10.0, 10.0), Task("2", 50.0, 2, 10.0, 10.0), Task("3", 51.0, 2, 5.0, 5.0)]
     run("powered[sleep=idle,after=20]", *tasks, events=events)
@@ -374,13 +376,13 @@ class LastFirst(Dispatcher):
 
 def test_what_another_job_has_taken_is_lent_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """At 60 s host 3 lends to job 2, and job 3 takes it."""
-    lent, close = list[tuple[float, int]](), Ledger.close
+    lent, close = list[tuple[float, int]](), SharedPower.close
 
-    def note(ledger: Ledger, hosts: int, power: int) -> None:
-        lent.append((ledger.now, hosts))
-        close(ledger, hosts, power)
+    def note(shared: SharedPower, hosts: int, power: int) -> None:
+        lent.append((shared.ledger.now, hosts))
+        close(shared, hosts, power)
 
-    monkeypatch.setattr(Ledger, "close", note)
+    monkeypatch.setattr(SharedPower, "close", note)
     tasks = [Task(str(n), 50.0 if n == 1 else 60.0, 1, 10.0 * (5 - n), 50.0) for n in (1, 2, 3)]
     result = run(f"powered[dispatcher={__file__}:LastFirst,sleep=idle,after=5,cap=530]", *tasks, hosts=4)
     assert result.starts() == {"1": 55.0, "3": 65.0, "2": 85.0}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from command_line import call
 from sites import simulated

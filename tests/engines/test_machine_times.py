@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.hosts.hostruns import bounds_of
 from batdispatch.engines.choices import Clock
 from batdispatch.engines.machine_times import MachineTimes

@@ -29,7 +29,12 @@ WORKLOAD = """{"nb_res": 4, "jobs": [
 
 
 def without(abilities: Collection[str], place: Path) -> dict[str, str]:
-    """Copy the package without some abilities; return the environment in which the copy is the one installed."""
+    """Copy the package without some abilities, and without those that need one of them.
+
+    Returns:
+        The environment in which the copy is the one installed.
+    """
+    abilities = {each.name for each in own_abilities() if {each.name, *each.needs} & {*abilities}}
     gone = [Path(batdispatch.__file__).parent / "abilities" / name for name in abilities]
     shutil.copytree(
         Path(batdispatch.__file__).parent,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.batsim import protocol
 from batdispatch.core.hosts import hostset
 from batdispatch.inputs.platforms import read_platform

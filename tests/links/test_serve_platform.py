@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from batdispatch.abilities.topology.networks import Grid
 from batdispatch.batsim import protocol
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.events import SimulationBegins
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.links.platform_peer import PlatformPeer
 from batdispatch.links.remote_peer import RemotePeer

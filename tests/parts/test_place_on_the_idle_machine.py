@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batdispatch.abilities.topology.networks import Dragonfly, FatTree, Flat, Grid
+from batdispatch.abilities.topology.networks.base import Topology
+from batdispatch.abilities.topology.placement.geometry import cliques, closed_sets, hits, network, search
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import events as e
 from batdispatch.core.line import registry
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.machine.topology import Dragonfly, FatTree, Flat, Grid
-from batdispatch.core.machine.topology.base import Topology
 from batdispatch.parts.placement import GROUP, HostPlacement, Placement, make_placement
-from batdispatch.parts.placement.geometry import cliques, closed_sets, hits, network, search
 from batdispatch.parts.placement.prospects import Prospects
 from strategies import make_job
 

@@ -15,11 +15,13 @@ from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import events as e
 from batdispatch.core.line import registry
+from batdispatch.core.line.events import MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.placement import GROUP, make_placement
-from strategies import exclusive_machines, jobs, machines, make_job, networked, shared_machines
+from networks import networked
+from strategies import exclusive_machines, jobs, machines, make_job, shared_machines
 
 NAMES = registry.names(GROUP)
 
@@ -48,7 +50,9 @@ def crowded(data: st.DataObject, machine: Machine) -> Ledger:
             ledger.apply_submitted(e.JobSubmitted(0.0, job))
             ledger.start(job, allocation)
     if data.draw(st.booleans()):
-        ledger.apply_unavailable(Allocation(data.draw(st.integers(1, 2 ** len(machine.hosts) - 1))))
+        ledger.apply(
+            MachinesUnavailable(ledger.now, Allocation(data.draw(st.integers(1, 2 ** len(machine.hosts) - 1))))
+        )
     return ledger
 
 

@@ -8,21 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batdispatch.abilities.topology.networks import Grid
 from batdispatch.core.capacity.need import resolve
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line import dispatcher as dispatchers
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.topology import Grid
 from batdispatch.engines.mail import Delay, Delays
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts import ordering, placement
 from batdispatch.parts.placement import make_placement
+from networks import networked
 from simulating import Task, audit, check_absences, micro, simulate
-from strategies import absences, machines, networked, workloads
+from strategies import absences, machines, workloads
 
 BASELINES = [
-    *["conservative", "easy", "fcfs", "filler", "look-ahead", "slurm-backfill"],
+    *["conservative", "easy", "fcfs", "filler", "slurm-backfill"],
     *["energy-bf", "energy-bf-dicho", "energy-bf-idle-sleeper", "energy-bf-subpart-sleeper", "greenfilling"],
 ]
 ORDERINGS = registry.names(ordering.GROUP)

@@ -28,7 +28,10 @@ ALL = [*STATIC, "slowdown", "wfp3"]
 
 
 class Naive(QueueDispatcher):
-    """Decides from the ledger alone, from scratch each time: slow and obvious. The default walltime is infinite."""
+    """Decides from the ledger alone, from scratch each time: slow and obvious. The default walltime is infinite.
+
+    It is kept apart from `queue_twin` and from the textbook on purpose: these know neither shared nodes nor placements.
+    """
 
     def decide(self, ledger: Ledger) -> None:
         jobs = sorted(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import naive
 from batdispatch.abilities.stochastic import requests
+from batdispatch.abilities.topology.networks import Grid
 from batdispatch.batsim import protocol
 from batdispatch.batsim.v4 import jobs as jobs4
 from batdispatch.core.capacity.filling import first_fit
@@ -26,7 +27,6 @@ from batdispatch.core.line import dispatcher as dispatchers
 from batdispatch.core.line import registry
 from batdispatch.core.line.messages import Reply
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.layers.base import Layer
 from batdispatch.parts import ordering, placement, prediction

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import queue_cases
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 

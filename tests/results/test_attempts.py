@@ -6,19 +6,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from batdispatch.results.columns import RunColumns
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.results.lineage import Lineage, read_lineage, write_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
 from columns import columns_of
 
 
-def rows(*listed: tuple[str, str, float, int, str, float, float]) -> RunColumns:
+def rows(*listed: tuple[str, str, float, int, str, float, float]) -> JobTable:
     names = ["job_id", "profile", "submission_time", "requested_number_of_resources", "final_state"]
     frame = pd.DataFrame(listed, columns=[*names, "starting_time", "finish_time"])
     return columns_of(frame.assign(workload_name="w0"))
 
 
-def joined(columns: RunColumns, parents: Mapping[str, str], folder: Path) -> Lineage:
+def joined(columns: JobTable, parents: Mapping[str, str], folder: Path) -> Lineage:
     write_lineage(parents, folder / "lineage.csv")
     return read_lineage(folder / "lineage.csv", columns)
 

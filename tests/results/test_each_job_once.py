@@ -23,7 +23,6 @@ from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
-from expe.look_ahead.tables import served
 
 ROOT = Path(__file__).parents[2]
 PLATFORM = ROOT / "platforms" / "flat8.xml"
@@ -149,11 +148,6 @@ def test_the_curves_are_of_jobs(runs: list[Run], monkeypatch: pytest.MonkeyPatch
         (spans,) = [spans[run.label] for label, spans in loads if label == "waiting jobs"]
         begin, end, counted = spans
         assert ((end - begin) * counted).sum() == pytest.approx(3 * by_hand(run)["mean_waiting_time"], abs=0.01)
-
-
-def test_the_tables_of_expe_are_by_job(runs: list[Run]) -> None:
-    for run in runs:
-        assert served(run.folder).wait == pytest.approx(by_hand(run)["mean_waiting_time"])
 
 
 def benchmark(name: str) -> ModuleType:

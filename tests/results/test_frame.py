@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.results.columns import COLUMNS
+from batdispatch.core.jobs.job_table import COLUMNS
 from batdispatch.results.frame import read_jobs
 
 HEADER = ",".join(COLUMNS)

@@ -4,20 +4,23 @@ import csv
 import io
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
-from batdispatch.results import jobs_file
+from batdispatch.core.jobs.job_table import COLUMNS, JobTable
+from batdispatch.results import cells, jobs_file
 from batdispatch.results.cells import cells_of
-from batdispatch.results.columns import COLUMNS, RunColumns
 from batdispatch.results.frame import frame_of
 from batdispatch.results.jobs_file import read_columns
+from compiling import needs_kernels
 
 HEADER = ",".join(COLUMNS)
 LINE = 'a,w0,p,0.0,1,-1,1,COMPLETED_SUCCESSFULLY,1.0,2.0,3.0,1.0,3.0,1.5,0,-1,""'
@@ -41,7 +44,7 @@ def field_by_field(path: Path) -> list[dict[str, object]]:
     return found
 
 
-def as_rows(columns: RunColumns) -> list[dict[str, object]]:
+def as_rows(columns: JobTable) -> list[dict[str, object]]:
     listed = [getattr(columns, name).tolist() for name in COLUMNS]
     rows = [dict(zip(COLUMNS, values, strict=True)) for values in zip(*listed, strict=True)]
     for row in rows:
@@ -141,32 +144,46 @@ NUMBERS = st.one_of(
 )
 
 
+def as_float_reads(texts: Sequence[str]) -> NDArray[np.float64]:
+    return np.array([float(text) if text else math.nan for text in texts])
+
+
+@needs_kernels
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=12))
 def test_numbers_are_those_that_float_reads(rows: list[tuple[str, str]]) -> None:
-    cells = cells_of("".join(f"{one},{other}\n" for one, other in rows).encode(), 2)
+    cells = cells_of("".join(f"{one},{other}\n" for one, other in rows).encode(), 2, [0, 1], [])
     assert cells is not None
-    values, fine = cells.numbers([0, 1])
-    for texts, numbers, known in zip(rows, values.tolist(), fine.tolist(), strict=True):
-        for text, number, good in zip(texts, numbers, known, strict=True):
-            if good:
+    odd: list[str] = []
+
+    def read(texts: Sequence[str]) -> NDArray[np.float64]:
+        odd.extend(texts)
+        return np.full(len(texts), 123.0)
+
+    values = cells.numbers(read)
+    for texts, numbers in zip(rows, values.tolist(), strict=True):
+        for text, number in zip(texts, numbers, strict=True):
+            if text in odd:
+                assert number == 123.0
+                assert not re.fullmatch(r"|-?\d{1,8}(\.\d{1,7})?", text, re.ASCII)
+            else:
                 # Also the sign of zero.
                 assert repr(number) == repr(float(text) if text else math.nan)
-            assert good or not re.fullmatch(r"|-?\d{1,8}(\.\d{6})?", text, re.ASCII)
 
 
 FIELDS = st.lists(st.text('ab0-9, "\n\r\u00e9', max_size=4), min_size=7, max_size=7)
 
 
+@needs_kernels
 @given(st.lists(FIELDS, min_size=1, max_size=6))
 def test_a_block_is_taken_apart_as_the_csv_module_does_or_not_at_all(rows: list[list[str]]) -> None:
     block = "".join(",".join(row) + "\n" for row in rows)
-    cells = cells_of(block.encode(), 7)
+    cells = cells_of(block.encode(), 7, [], list(range(7)))
     if cells is not None:
         found = [cells.texts(column) for column in range(7)]
         assert [list(row) for row in zip(*found, strict=True)] == list(csv.reader(io.StringIO(block, newline="")))
         known: dict[str, str] = {}
-        assert [cells.shared_texts(column, known) for column in range(7)] == found
-    elif all(re.fullmatch(r'[ab0-9é-]*|"[ab0-9é-]*"', field) for row in rows for field in row):
+        assert [cells.shared_texts(column, known).tolist() for column in range(7)] == found
+    elif all(re.fullmatch(r'[ab0-9é-]*|"[ab0-9é,-]*"', field) for row in rows for field in row):
         raise AssertionError("this block is plain")
 
 
@@ -191,7 +208,18 @@ def test_a_file_is_read_alike_wherever_its_blocks_end(
         read_columns(path)
 
 
+@needs_kernels
 def test_rows_of_other_lengths_are_not_taken_for_each_other() -> None:
-    assert cells_of(b"1,2\n3,4\n", 2) is not None
-    assert cells_of(b"1,2,3\n4\n", 2) is None
-    assert cells_of(b"1\n2,3,4\n", 2) is None
+    assert cells_of(b"1,2\n3,4\n", 2, [0], [1]) is not None
+    assert cells_of(b"1,2,3\n4\n", 2, [0], [1]) is None
+    assert cells_of(b"1\n2,3,4\n", 2, [0], [1]) is None
+
+
+def test_a_file_is_read_alike_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_text(
+        "\n".join([HEADER, *(f"{row}{LINE[1:]}".replace(",p,", f",p{row % 3},") for row in range(20))]) + "\n"
+    )
+    usual = as_rows(read_columns(path))
+    monkeypatch.setattr(cells, "load", lambda: None)
+    assert as_rows(read_columns(path)) == usual == field_by_field(path)

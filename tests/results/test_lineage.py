@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import FINAL_STATES
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.explain.wait_causes import explain
 from batdispatch.report.comparison import warnings
 from batdispatch.report.losses import begin_losses
 from batdispatch.report.page import render
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE, Lineage, logical, read_lineage, rows_as_jobs, waits, write_lineage
 from batdispatch.results.lineage import lineage_of as lineage_of_parents
@@ -47,7 +47,7 @@ def record(folder: Path, *lines: str) -> Path:
     return folder
 
 
-def lineage_of(folder: Path) -> tuple[RunColumns, Lineage]:
+def lineage_of(folder: Path) -> tuple[JobTable, Lineage]:
     columns = read_columns(folder / "jobs.csv")
     return columns, read_lineage(folder / FILE, columns)
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.results.columns import COLUMNS
+from batdispatch.core.jobs.job_table import COLUMNS
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.metrics.compute import METRICS, compute, describe
+from batdispatch.results.metrics.compute import METRICS, compute, describe, metrics
 from batdispatch.results.metrics.sample import sample_of
 from columns import columns_of
 
@@ -184,7 +184,7 @@ def test_a_malformed_allocation_names_the_job():
         compute(sample_of(columns_of(frame)))
 
 
-@pytest.mark.parametrize("name", [*METRICS, "utilisation_gpu"])
+@pytest.mark.parametrize("name", [*metrics(), "utilisation_gpu"])
 def test_every_metric_is_described(name):
     metric = describe(name)
     assert metric.summary.endswith(".")

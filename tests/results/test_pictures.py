@@ -14,13 +14,11 @@ from batdispatch.report import style
 from batdispatch.report.curves import POINTS, STEPS, distribution_figure, load_curve, load_figure, step_curve, stretch
 from batdispatch.report.evalys_bridge import jobset, quiet
 from batdispatch.report.gantt import GANTT_JOBS, LABELLED_JOBS, VECTOR_RECTANGLES, WAITS, _paint, gantt
-from batdispatch.report.occupancy import COLUMNS, busy_share, occupancy
-from batdispatch.report.pictures import charts, compared_curves
+from batdispatch.report.pictures import compared_curves
 from batdispatch.results.frame import frame_of
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of
 from batdispatch.results.runs import read_runs
-from batdispatch.results.usage import Slots
 
 spans = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20), st.integers(1, 5)), min_size=1, max_size=15)
 
@@ -95,29 +93,6 @@ def test_the_painted_area_is_the_utilisation(hosts):
     assert image[0, :50, 3].mean() > image[0, -50:, 3].mean()
 
 
-@settings(max_examples=25)
-@given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40), st.integers(0, 2), st.integers(0, 3)), max_size=8))
-def test_busy_share_against_brute_force(jobs):
-    capacity = np.array([[4, 2], [3, 0], [5, 1]])
-    start = np.array([float(a) for a, *_ in jobs])
-    finish = start + np.array([float(b) for _, b, *_ in jobs])
-    host = np.array([h for *_, h, _ in jobs], dtype=np.int64)
-    amount = np.array([[n, n // 2] for *_, n in jobs], dtype=np.int64).reshape(-1, 2)
-    slots = Slots(host, np.arange(len(jobs)), np.ones(len(jobs), dtype=np.int64), amount)
-    share = busy_share(slots, capacity, start, finish, 0.0, 100.0)
-    edges = np.linspace(0, 100, COLUMNS + 1)
-    expected = np.zeros((3, COLUMNS))
-    for axis in range(2):
-        used = np.zeros((3, COLUMNS))
-        for h, s, f, held in zip(host, start, finish, amount, strict=True):
-            overlap = np.clip(np.minimum(edges[1:], f) - np.maximum(edges[:-1], s), 0, None)
-            used[h] += held[axis] * overlap / np.diff(edges)
-        for h in range(3):
-            if capacity[h, axis]:
-                expected[h] = np.maximum(expected[h], used[h] / capacity[h, axis])
-    assert share == pytest.approx(expected, abs=1e-9)
-
-
 def svg_of(figure, prefix="x"):
     text = style.to_svg(figure, prefix, 'a "title" & <more>')
     return etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False, huge_tree=True))
@@ -187,8 +162,6 @@ def test_nothing_ran_and_still_a_picture(write_jobs, jobs):
     empty = np.zeros(0)
     svg_of(load_figure({"a": (empty, empty, empty)}, label="x", total=None, begin=0, end=0))
     svg_of(distribution_figure({"a": empty}, label="x", durations=True))
-    slots = Slots(*(np.zeros(0, dtype=np.int64) for _ in range(3)), np.zeros((0, 1), dtype=np.int64))
-    svg_of(occupancy(slots, np.array([[1]]), empty, empty, begin=0, end=0))
 
 
 def test_pictures_are_the_same_every_time_and_take_the_pages_ink(recordings):
@@ -268,7 +241,6 @@ def test_a_legend_names_the_curves_that_are_there():
 def test_evalys_says_nothing(recordings, capfd, recwarn):
     runs = read_runs([recordings / "batsim4" / "delay", recordings / "batsim4" / "kill"])
     assert len(compared_curves(runs, {})) == 4
-    assert len(charts(runs, {})) == 2
     captured = capfd.readouterr()
     assert (captured.out, captured.err) == ("", "")
     assert [str(w.message) for w in recwarn if "evalys" in str(w.filename)] == []

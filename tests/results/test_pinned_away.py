@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from batdispatch.testing.cases import Case

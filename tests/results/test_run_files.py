@@ -11,9 +11,9 @@ import pytest
 
 from batdispatch.abilities.solvers.doors.instances import save_instances
 from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.inputs.folders import MARK
 from batdispatch.results import runs
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.run_files import NAMES, digests
 from batdispatch.results.runs import read_result, read_run
@@ -134,7 +134,7 @@ def test_a_packed_file_counts_as_what_is_inside(pack: object, run: Path) -> None
 def test_a_run_that_is_replaced_while_it_is_read_is_not_read(
     going_on: bool, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def replaced(path: Path) -> RunColumns:
+    def replaced(path: Path) -> JobTable:
         if going_on:
             (run / MARK).mkdir()
         else:

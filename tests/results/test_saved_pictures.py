@@ -9,8 +9,6 @@ from lxml import etree
 
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
 from browsing import needs_browser, opened, ready
 
 ROOT = Path(__file__).parents[2]
@@ -27,14 +25,14 @@ def page(write_jobs: Callable[..., Path]) -> str:
     return render(read_runs([write_jobs(jobs, "one"), write_jobs(jobs, "two")]), explain=False)
 
 
-def saved(page: str, folder: Path, kind: str, *, dark: bool = False, place: str = ".pictures") -> dict[str, Path]:
-    """Return the files that all buttons of a kind in a place save, by the labels of the pictures."""
+def saved(page: str, folder: Path, kind: str, *, dark: bool = False) -> dict[str, Path]:
+    """Return the files that all buttons of a kind save, by the labels of the pictures."""
     found = {}
     with opened(page, folder, dark=dark) as shown:
         ready(shown)
-        # The explorer stands in the place of curves and charts.
-        shown.evaluate("document.documentElement.classList.remove('explored', 'mapped')")
-        for button in shown.locator(f"{place} .save button:text('{kind}')").all():
+        # The explorer stands in the place of curves.
+        shown.evaluate("document.documentElement.classList.remove('explored')")
+        for button in shown.locator(f".pictures .save button:text('{kind}')").all():
             with shown.expect_download() as waiting:
                 button.click()
             path = folder / waiting.value.suggested_filename
@@ -48,10 +46,9 @@ def saved(page: str, folder: Path, kind: str, *, dark: bool = False, place: str 
 def test_every_picture_is_saved_as_svg_that_stands_alone(page: str, dark: bool, tmp_path: Path) -> None:
     files = saved(page, tmp_path, "SVG", dark=dark)
     assert list(files) == [
-        f"Save {title} as SVG"
-        for title in ("Utilisation", "Queue", "Waiting time", "Bounded slowdown", "Chart of one", "Chart of two")
+        f"Save {title} as SVG" for title in ("Utilisation", "Queue", "Waiting time", "Bounded slowdown")
     ]
-    assert files["Save Chart of one as SVG"].name == "chart-of-one.svg"
+    assert files["Save Waiting time as SVG"].name == "waiting-time.svg"
     known = etree.HTML(page).xpath("//figure//svg[@role='img']")
     for path, shown in zip(files.values(), known, strict=True):
         picture = etree.parse(path).getroot()
@@ -72,33 +69,10 @@ def test_every_picture_is_saved_as_svg_that_stands_alone(page: str, dark: bool, 
 @needs_browser
 def test_every_picture_is_saved_as_png(page: str, tmp_path: Path) -> None:
     files = saved(page, tmp_path, "PNG")
-    assert len(files) == 6
+    assert len(files) == 4
     known = etree.HTML(page).xpath("//figure//svg[@role='img']/@viewbox")
     for path, box in zip(files.values(), known, strict=True):
         content = path.read_bytes()
         assert content.startswith(b"\x89PNG")
         size = tuple(int.from_bytes(content[place : place + 4]) for place in (16, 20))
         assert size == tuple(int(2 * float(one)) for one in box.split()[2:])
-
-
-@needs_browser
-def test_a_map_is_saved_with_the_style_that_it_has_in_the_page(tmp_path: Path) -> None:
-    spec = RunSpec(platform=str(PLATFORMS / "torus444.xml"), workload=str(WORKLOAD), dispatcher="easy")
-    execute(spec, tmp_path / "run")
-    page = render(read_runs([tmp_path / "run"]), explain=False)
-    for dark in (False, True):
-        files = saved(page, tmp_path, "SVG", dark=dark, place=".maps")
-        assert files
-        for path in files.values():
-            picture = etree.parse(path).getroot()
-            assert "maps" in picture.get("class").split()
-            [style] = picture.xpath("./s:style/text()", namespaces=SVG)
-            # What is no host, and what is a line, is told apart by the page's rules alone.
-            assert ".maps .ground" in style
-            assert "var(" not in style
-    first = next(iter(files.values()))
-    with opened(f"<body>{first.read_text()}</body>", tmp_path) as shown:
-        looks = "(({ fill, stroke }) => [fill, stroke])(getComputedStyle(document.querySelector('.ground')))"
-        fill, stroke = shown.evaluate(looks)
-        assert fill == "none"
-        assert stroke.startswith("rgb(")

@@ -94,7 +94,7 @@ def test_a_placement_that_always_finds_a_place_changes_nothing(tmp_path: Path) -
         ("easy", {"placement": "contiguous", "other": "easy[placement=first-fit]"}, "contiguous"),
         # Nothing is imported for the sake of a file that says so, and nothing is made of what cannot be read.
         ("easy", {"placement": "somewhere/evil.py:Placement"}, ""),
-        ("easy", {"placement": "batdispatch.parts.placement.contiguous:Contiguous"}, ""),
+        ("easy", {"placement": "batdispatch.abilities.topology.placement.contiguous:Contiguous"}, ""),
         ("easy", {"placement": "gone"}, ""),
         ("easy", {"placement": "contiguous[gone=1]"}, ""),
         ("easy", {"placement": 7}, ""),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from batdispatch.abilities.topology import generate as topologies
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import generate
 from batdispatch.results.jobs_file import read_columns
@@ -19,7 +20,7 @@ WRITE = {"type": "parallel_homogeneous_pfs", "bytes_to_read": 0, "bytes_to_write
 DELAY = {"type": "delay", "delay": 7}
 
 
-ROW = generate.mesh([4], hosts_per_router=2, io=1, links=LINKS)
+ROW = topologies.mesh([4], hosts_per_router=2, io=1, links=LINKS)
 
 
 def job(name: str, hosts: list[str], profile: str, submission: float = 0.0) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def test_jobs_that_write_to_one_io_node_wait_for_its_link(tmp_path: Path) -> Non
 
 
 def test_without_messages_no_simgrid_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("batdispatch.runs.engines.find_simgrid", lambda: None)
+    monkeypatch.setattr("batdispatch.abilities.simgrid.engine.find_simgrid", lambda: None)
     jobs = [job("a", ["n2", "n4"], "delay"), job("b", ["n2", "n5"], "delay")]
     folder = simulated(tmp_path, "fcfs", ROW, jobs, {"delay": DELAY})
     alone = runtimes_alone(tmp_path / "p.xml", tmp_path / "run.json", folder / "jobs.csv")

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 import fake_batsim
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.cli.main import cli
 from batdispatch.links.watched_process import telling_lines
 from command_line import Answer, call

@@ -137,10 +137,10 @@ def test_of_equals_the_one_that_searches_nothing_is_chosen_and_kernels_have_no_t
     runs = rows("walltimes", "easy", 7.0)
     same = runs[runs["dispatcher"] == "best"]
     waits = same["mean_waiting_time"] * ([0.9, 1.1] * 4)
-    runs = pd.concat([runs, same.assign(dispatcher="look-ahead", mean_waiting_time=waits)])
+    runs = pd.concat([runs, same.assign(dispatcher="best-list", mean_waiting_time=waits)])
     short = show.short(runs.assign(cell=runs["cell"] + runs["dispatcher"]))
     assert "short waits | `best` |" in short
-    assert "As well: `look-ahead`." in short
+    assert "As well: `best-list`." in short
     untimed = runs.assign(cell=runs["cell"] + "untimed", decisions_count=0)
     assert "ms per decision" not in show.whole("walltimes")[1](untimed)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.runs.checks.lines import KIND
-from batdispatch.runs.checks.rerun import why_not
+from batdispatch.abilities.verify.checks.lines import KIND
+from batdispatch.abilities.verify.checks.rerun import why_not
 from batdispatch.runs.provenance import code_of_others, others_names
 from batdispatch.runs.run import execute, is_made
 from batdispatch.runs.spec import RunSpec

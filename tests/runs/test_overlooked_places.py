@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.abilities.topology.generate.fabrics import dragonfly
 from batdispatch.core.errors import DeadlockError
-from batdispatch.inputs.platforms.generate.fabrics import dragonfly
 from sites import simulated
 
 #: 81 routers are too many for all sets to be tried. A chassis of 9 holds its own routes, and no set of 80 does.

@@ -86,10 +86,11 @@ def test_another_content_of_an_input_is_noticed(name: str, spec: RunSpec, tmp_pa
     assert not is_made(spec, tmp_path / "out")
 
 
-@pytest.mark.parametrize("fact", ["_code", "_version", "find_simgrid"])
+@pytest.mark.parametrize("fact", ["_code", "_version", "libraries"])
 def test_other_code_is_noticed(fact: str, spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     execute(spec, tmp_path / "out")
-    monkeypatch.setattr(provenance, fact, lambda *_: "other")
+    other = {"simgrid": "other"} if fact == "libraries" else "other"
+    monkeypatch.setattr(provenance, fact, lambda *_: other)
     assert not is_made(spec, tmp_path / "out")
 
 

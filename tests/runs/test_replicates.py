@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from batdispatch.abilities.topology.generate import torus
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.platforms.generate import flat, torus
+from batdispatch.inputs.platforms.generate import flat
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.malleable import made_malleable

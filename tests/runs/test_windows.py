@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import batdispatch as bd
+from batdispatch.abilities.topology.generate import torus
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
-from batdispatch.inputs.platforms.generate import torus
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.malleable import made_malleable
@@ -30,7 +30,7 @@ from batdispatch.runs import replicate_cost
 
 FAMILIES = [
     *(f"easy[ordering={name}]" for name in registry.names(ordering.GROUP)),
-    *("fcfs", "filler", "conservative", "slurm-backfill", "look-ahead", "best-list", "easy[backfill=sjf]"),
+    *("fcfs", "filler", "conservative", "slurm-backfill", "best-list", "easy[backfill=sjf]"),
     *("hcp19[work=0.05,wall=3600]", "ipsched", "stochastic-easy[requests=learned-ratio]"),
     *("resizing[dispatcher=easy]", "easy[placement=compact]"),
 ]

@@ -9,12 +9,12 @@ import numpy as np
 import naive
 from batdispatch.abilities.solvers.auction.bids import SCALE, Bid, Bids
 from batdispatch.abilities.solvers.auction.problem import Problem
+from batdispatch.abilities.topology.networks import Topology
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import events as e
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.machine.topology import Topology
 from strategies import make_job
 
 #: Units and fields of a job.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from batdispatch.audit.findings import Findings
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.findings import Findings
+from batdispatch.abilities.verify.audit.run import Auditor
+from batdispatch.abilities.verify.checks.again import Rerun, remake
+from batdispatch.abilities.verify.checks.options import CheckOptions, When
+from batdispatch.abilities.verify.checks.settings import contradictions, read_said
 from batdispatch.results.origins import find_origins
 from batdispatch.results.runs import read_result
-from batdispatch.runs.checks.again import Rerun, remake
-from batdispatch.runs.checks.options import CheckOptions, When
-from batdispatch.runs.checks.settings import contradictions, read_said
 from batdispatch.runs.run import InputFiles
 
 

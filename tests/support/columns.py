@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.results.columns import COLUMNS, RunColumns
+from batdispatch.core.jobs.job_table import COLUMNS, JobTable
 
 _TEXTS = ("job_id", "workload_name", "profile", "allocated_resources", "metadata")
 
 
-def columns_of(frame: pd.DataFrame) -> RunColumns:
+def columns_of(frame: pd.DataFrame) -> JobTable:
     """Return the columns of a frame as the jobs file reader would; what the frame lacks is empty or NaN."""
     states = [state.value for state in FINAL_STATES]
     values = {}
@@ -24,4 +24,4 @@ def columns_of(frame: pd.DataFrame) -> RunColumns:
         else:
             kind = np.int64 if name == "requested_number_of_resources" else np.float64
             values[name] = given.astype(np.float64).to_numpy().astype(kind)
-    return RunColumns(**values)
+    return JobTable(**values)

@@ -1,14 +1,18 @@
 """The same small simulation in a kernel and in the engine in Python, with all files that must not differ."""
 
+import ctypes
 import math
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from batdispatch.abilities.kernels import applies, engine
+from batdispatch.abilities.kernels.exchange import exchange_of
 from batdispatch.batsim import protocol
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.dispatcher import create
@@ -16,14 +20,14 @@ from batdispatch.core.line.messages import Message, Peer, Reply
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.choices import CountEnergy
-from batdispatch.engines.compiled import applies, engine
-from batdispatch.engines.compiled.exchange import exchange_of
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.energy_files import PowerRows
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
+from batdispatch.native.library import FOLDER, Library
+from batdispatch.native.record import Record
 from batdispatch.results.power_rows import read_power
 from simulating import Task
 
@@ -67,6 +71,19 @@ SLURM: dict[str, list[Any]] = {
     "rjms_delay": [0, 1, 0.3],
     "licenses": [False, True],
 }
+
+
+def sizes_in_c(library: Library, source: str, records: Sequence[type[Record]], folder: Path) -> None:
+    """Let the compiler check that structures of a source are as large as Python's, and end with the same field."""
+    claims = [f'#include <stddef.h>\n#include "{source}"']
+    for record in records:
+        name, (last, _) = record.__name__, record._fields_[-1]
+        claims.append(f'_Static_assert(sizeof({name}) == {ctypes.sizeof(record)}, "size");')
+        claims.append(f'_Static_assert(offsetof({name}, {last}) == {getattr(record, last).offset}, "last field");')
+    probe = folder / "probe.c"
+    probe.write_text("\n".join(claims))
+    words = ["cc", "-std=c11", "-fsyntax-only", f"-I{library.folder}", f"-I{FOLDER}", str(probe)]
+    subprocess.run(words, check=True)
 
 
 class Came(NamedTuple):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from batdispatch.abilities.topology import generate as topologies
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.runs.run import execute
@@ -36,7 +37,7 @@ def torus_run(
 ) -> Run:
     """Run jobs on a torus whose first and third I/O node are called a and b."""
     platform = folder / "torus.xml"
-    platform.write_bytes(generate.torus(tuple(dims), hosts_per_router=2, io=4))
+    platform.write_bytes(topologies.torus(tuple(dims), hosts_per_router=2, io=4))
     machine = read_platform(platform).machine
     names = [host.name for host in machine.storage]
     known = {"a": names[0], "b": names[2]}

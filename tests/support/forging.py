@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from batdispatch.abilities.topology.results.table import FILE as NETWORK
+from batdispatch.abilities.topology.results.table import write_table
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.machine.machine import Machine
@@ -19,8 +21,6 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.decisions import read_decision_times, write_decision_times
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.network.table import FILE as NETWORK
-from batdispatch.results.network.table import write_table
 from batdispatch.results.runs import figures_of
 from batdispatch.runs.run import decision_statistics
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from batdispatch.abilities.topology import generate as topologies
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.platforms import generate, read_platform
+from batdispatch.inputs.platforms import read_platform
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from batdispatch_papers.dada.machine import hybrid
@@ -19,7 +20,7 @@ from sites import platform_of
 
 Draw = np.random.Generator
 
-PLAIN = ("fcfs", "easy", "filler", "conservative", "slurm-backfill", "best-list", "look-ahead")
+PLAIN = ("fcfs", "easy", "filler", "conservative", "slurm-backfill", "best-list")
 SOLVING = ("hcp19", "ipsched", "aucsched", "pcp19", "pcp20")
 LAYERS = ("attempts", "resizing", "dmr", "stochastic-easy", "stochastic-batch", "stochastic-conservative")
 TASKS = ("dada", "heft", "work-stealing")
@@ -90,13 +91,13 @@ def _platform(draw: Draw, shared: bool, *, queues: bool, dispatcher: str) -> byt
     if dispatcher in TASKS:
         return hybrid(cores=3, gpus=2)
     if dispatcher == "pinned-io" or (kind == "torus" and not shared):
-        return generate.torus((3, 3), hosts_per_router=2, io=2)
+        return topologies.torus((3, 3), hosts_per_router=2, io=2)
     if kind == "mesh" and not shared:
-        return generate.mesh((3, 4), hosts_per_router=1, io=1)
+        return topologies.mesh((3, 4), hosts_per_router=1, io=1)
     if kind == "fattree" and not shared:
-        return generate.fat_tree((4, 3), (1, 2), (1, 1))
+        return topologies.fat_tree((4, 3), (1, 2), (1, 1))
     if kind == "dragonfly" and not shared:
-        return generate.dragonfly((2, 1), (2, 1), (2, 1), 2)
+        return topologies.dragonfly((2, 1), (2, 1), (2, 1), 2)
     return _by_hand(draw, int(draw.integers(4, 17)), shared, queues)
 
 

@@ -21,13 +21,14 @@ def listed() -> list[str]:
     import batdispatch.testing
 
     found = []
+    # The first ledger gathers what concerns offer of it.
+    begins = batdispatch.events.SimulationBegins(0.0, batdispatch.Machine.flat(1))
+    shown = vars(batdispatch.Ledger(begins))
     for module in (batdispatch, batdispatch.testing):
         for name in module.__all__:
             if not name.startswith("__"):
                 found += _of(f"{module.__name__}.{name}", getattr(module, name))
     # What a ledger shows besides are attributes that it sets itself; the manual names these.
-    begins = batdispatch.events.SimulationBegins(0.0, batdispatch.Machine.flat(1))
-    shown = vars(batdispatch.Ledger(begins))
     found += [f"batdispatch.Ledger.{name}" for name in ("machine", "now", "queue", "running", "space") if name in shown]
     return sorted(set(found))
 

@@ -6,6 +6,7 @@ and (expected end in seconds, hosts) of the running jobs. It returns the jobs to
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 Fields = dict[str, Any]
@@ -42,34 +43,29 @@ def filler(now: int, waiting: list[Fields], open_to: Open, idle: set[int], held:
     return found
 
 
-def easy(now: int, waiting: list[Fields], open_to: Open, idle: set[int], held: Held) -> Starts:
-    """Start jobs in order, then others that end by the head's shadow time or leave it enough hosts then."""
+def easy(now: int, waiting: list[Fields], open_to: Open, idle: set[int], held: Held, shortest: bool = False) -> Starts:
+    """EASY by its promise alone: a job goes ahead unless the head of the queue would start later for it."""
     found = fcfs(now, waiting, open_to, idle, held)
     behind = waiting[len(found) :]
-    if not behind:
-        return found
     held = held + [(now + _walltime(job), set(hosts)) for job, hosts in found]
     idle = idle - {host for _, hosts in found for host in hosts}
-    head = behind[0]
-    shadow, then = _reservation(head, open_to[head["id"]], idle, held)
-    for job in behind[1:]:
-        hosts = lowest(job, idle & open_to[job["id"]])
-        outlives = now + _walltime(job) > shadow
-        if not hosts or (outlives and len((then - set(hosts)) & open_to[head["id"]]) < head["res"]):
-            continue
-        found.append((job, hosts))
-        idle = idle - set(hosts)
-        then = then - set(hosts) if outlives else then
+    for job in sorted(behind[1:], key=_walltime) if shortest else behind[1:]:
+        hosts = set(lowest(job, idle & open_to[job["id"]]))
+        more = [*held, (now + _walltime(job), hosts)]
+        promised = _promise(behind[0], open_to, idle, held)
+        if hosts and _promise(behind[0], open_to, idle - hosts, more) <= promised:
+            found.append((job, tuple(sorted(hosts))))
+            idle, held = idle - hosts, more
     return found
 
 
-def _reservation(head: Fields, open_to: set[int], idle: set[int], held: Held) -> tuple[float, set[int]]:
-    """The first moment at which enough hosts are expected to be free for the head, and all that are free then."""
+def _promise(head: Fields, open_to: Open, idle: set[int], held: Held) -> float:
+    """The first moment at which enough hosts are expected to be free for the head: each one is tried."""
     for end in sorted({end for end, _ in held}):
         then = idle.union(*(hosts for other, hosts in held if other <= end))
-        if len(then & open_to) >= head["res"]:
-            return end, then
-    return math.inf, set()
+        if len(then & open_to[head["id"]]) >= head["res"]:
+            return end
+    return math.inf
 
 
 def _walltime(job: Fields) -> float:
@@ -80,4 +76,5 @@ POLICIES: dict[str, Callable[[int, list[Fields], Open, set[int], Held], Starts]]
     "fcfs": fcfs,
     "filler": filler,
     "easy": easy,
+    "easy-sjbf": partial(easy, shortest=True),
 }

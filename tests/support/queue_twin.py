@@ -1,7 +1,8 @@
 """A naive twin of the queue rules and of fcfs, filler and easy: at each moment, a look at everything from the start.
 
 `simulate(case, policy)` returns what becomes of each job of a case of `queue_cases` under `fcfs`, `filler` or `easy`
-with their default options: id -> `Outcome`. It shares no code with the package, and is as slow as it is plain.
+with their default options: id -> `Outcome`. It shares no code with the package, and is as slow as it is plain. The
+package's textbook, which counts processors, is held against this twin, too.
 """
 
 import math

@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+from batdispatch.abilities.simgrid.timer import SimGridTimer
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
@@ -12,7 +13,6 @@ from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from recorded_energy import ENERGY

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from batdispatch.abilities.simgrid.timer import SimGridTimer
 from batdispatch.core.line.session import Session
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from recorded_energy import rows

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from batdispatch.abilities.simgrid.timer import SimGridTimer
 from batdispatch.batsim import Features, v4
 from batdispatch.batsim.v5.exchange import Batsim5
 from batdispatch.core.line.messages import Message, Reply
@@ -15,7 +16,6 @@ from batdispatch.engines.external import read_external_events
 from batdispatch.engines.mail import Delay
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.runs.workers import call_isolated

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.engines.simgrid_library import find_simgrid
+from batdispatch.abilities.simgrid.library import find_simgrid
 from batdispatch.runs.workers import call_isolated
 
 _MAIN = ctypes.CFUNCTYPE(None, c_int, c_void_p)

@@ -11,7 +11,6 @@ from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import events as e
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.machine.topology import FatTree, Flat, Grid
 from simulating import Task
 
 NODE_CLASSES = ["core=4 mem=8", "core=4 gpu=2 mem=8", "core=2 mic=1 mem=16", "core=8 gpu=1 mem=4"]
@@ -48,26 +47,6 @@ def shared_machines(draw: st.DrawFn, most: int = 4) -> Machine:
 def machines() -> st.SearchStrategy[Machine]:
     """Exclusive and shared machines."""
     return st.one_of(exclusive_machines(), shared_machines())
-
-
-@st.composite
-def networked(draw: st.DrawFn, machines: st.SearchStrategy[Machine]) -> Machine:
-    """A machine with a network: a torus or mesh with one or two hosts a router, a fat tree, or one router."""
-    hosts = draw(machines).hosts
-    count = len(hosts)
-    inside = [not (host.storage and draw(st.booleans())) for host in hosts]
-    kind = draw(st.sampled_from(["grid", "grid", "fat tree", "flat"]))
-    if kind == "flat":
-        return Machine(hosts, Flat(inside))
-    if kind == "fat tree":
-        leaves = -(-count // 2)
-        tree = FatTree([host if there else -1 for host, there in enumerate(inside)], [2, leaves], [1, 2], [1, 1])
-        return Machine(hosts, tree)
-    each = draw(st.integers(1, 2))
-    rows = draw(st.integers(1, 2))
-    dims = [-(-count // (each * rows)), rows]
-    routers = [host // each if there else -1 for host, there in enumerate(inside)]
-    return Machine(hosts, Grid(routers, dims, wrap=draw(st.booleans())))
 
 
 @st.composite

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from batdispatch.engines import outputs
+from batdispatch.engines import job_rows, outputs
 
 Draw = np.random.Generator
 Kind = Callable[[Path, Draw], str]
@@ -98,7 +98,7 @@ SUMS = (
     "time_computing,time_idle,time_sleeping,time_switching_off,time_switching_on"
 )
 for _file, _columns in {
-    "jobs.csv": outputs.JOBS_HEADER,
+    "jobs.csv": job_rows.HEADER,
     "schedule.csv": SUMS,
     "machine_states.csv": "time,nb_sleeping,nb_switching_on,nb_idle,nb_computing",
     "units.csv": outputs.UNITS_HEADER,

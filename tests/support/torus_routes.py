@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from batdispatch.inputs.platforms import generate, read_platform
+from batdispatch.abilities.topology import generate as topologies
+from batdispatch.inputs.platforms import read_platform
 from simgrid_routes import simgrid_routes
 
 RECORD = Path(__file__).parents[1] / "oracles" / "topology" / "simgrid_tori.json"
@@ -36,7 +37,7 @@ def recorded() -> tuple[str, list[dict[str, Any]]]:
 def ask_simgrid(dims: Sequence[int], folder: Path) -> tuple[str, list[str]]:
     """Return SimGrid's version and the routes that it gives on a torus with one host on each router, as `recorded`."""
     path = folder / "torus.xml"
-    path.write_bytes(generate.torus(dims, hosts_per_router=1))
+    path.write_bytes(topologies.torus(dims, hosts_per_router=1))
     names = [host.name for host in read_platform(path).hosts]
     version, routes = simgrid_routes(path, names)
     count = len(names)

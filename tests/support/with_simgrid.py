@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from batdispatch.abilities.simgrid.library import find_simgrid, how_to_install
+from batdispatch.abilities.simgrid.timer import SimGridTimer
 from batdispatch.batsim import v4
 from batdispatch.engines.activities import Activity
 from batdispatch.engines.mail import Delay
-from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
-from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.runs.workers import call_isolated
 from recorded import play

@@ -14,7 +14,7 @@ BY_NAME = {case.name: case for case in CASES}
 #: Those whose solvers take longer stand in the slow test.
 SOLVERS = ("pcp20", "pcp19", "hcp19", "aucsched")
 #: Those that share the cases among them in the fast suite, and have all of them in the slow one.
-IN_TURN = ("ipsched", "look-ahead", "best-list", "pinned-io")
+IN_TURN = ("ipsched", "best-list", "pinned-io")
 #: What is wrong -> the body of a dispatcher, the case that shows it, and a part of the message.
 FAULTY = {
     "loses a job": (

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from batdispatch.api.looks import Audit, Page, check, report
+import batdispatch
+from batdispatch.api.looks import Page, report
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.options import did_you_mean
@@ -19,6 +20,7 @@ from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import Run, counted_metrics, find_runs, read_run, read_runs, warnings_of
 from batdispatch.results.starvation import FolderJobs, count_starved
+from batdispatch.runs.audits import Answer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,9 +75,9 @@ class Folder:
         """
         return report(self.folder, page=page, title=title, explain=explain)
 
-    def check(self, **options: Any) -> Audit:
+    def check(self, **options: Any) -> Answer:
         """Audit every file of the results, and make the runs again; `batdispatch.check` has the options."""
-        return check(self.folder, **options)
+        return batdispatch.check(self.folder, **options)
 
 
 class LoadedRun(Folder):

@@ -42,8 +42,6 @@ _HEADINGS = {
         ("report", "report", "Compare runs on one HTML page."),
         ("explain-wait", "explain_wait", "Say what held a job while it waited."),
         ("eta", "eta", "Say when the waiting jobs of a queue start."),
-        ("check", "check", "Audit runs against their workload and platform."),
-        ("differ", "differ", "Hold any simulator's schedules against textbook definitions."),
         ("export", "export", "Write runs in the forms of other programs."),
     ),
     "Dispatchers, and your own": (

@@ -9,6 +9,8 @@ from typing import Literal
 Clock = Literal["together", "apart", "batsim"]
 #: When SimGrid times what depends on the platform.
 UseSimGrid = Literal["auto", "always"]
+#: When a compiled engine simulates. ``auto``: where it can; ``always``: what it cannot is refused; ``never``.
+UseCompiled = Literal["auto", "always", "never"]
 #: How energy is counted. ``batsim``: charged now and then, see `batdispatch.engines.energy`. ``exact``: integrated.
 CountEnergy = Literal["batsim", "exact"]
 #: ``auto``: as Batsim does where the dispatcher needs power states, else not at all.

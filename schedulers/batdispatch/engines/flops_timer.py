@@ -153,6 +153,9 @@ class FlopsTimer:
         if np.count_nonzero(self._tasks_on[hosts]):
             self._shaken |= hostset.mask_of(host for host in hostset.ids(group.hosts) if self._tasks_on[host])
 
+    def meter(self, hosts: int) -> OwnMeter:
+        return self._meter
+
     def joules(self, host: int, now: float) -> float:
         return self._meter.joules(np.array([host]), now)
 

@@ -1,23 +1,25 @@
-"""The jobs of a simulation that are over, as columns, and their rows in jobs.csv."""
+"""The jobs of a simulation that are over, written as rows of jobs.csv and kept as the table that stands there."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.hosts import hostsets
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
+from batdispatch.core.jobs.job_table import COLUMNS, SCHEMA, Column, Form, JobTable, Texts
 from batdispatch.engines.blocks import write_rows as write_blocks
 from batdispatch.native.library import load
-from batdispatch.native.record import Record, structure_of
+from batdispatch.native.record import Record, call, structure_of
 from batdispatch.native.texts import PackedTexts
 
+#: The first line of the file.
+HEADER = ",".join(COLUMNS) + "\n"
 #: Positions in `FINAL_STATES`.
 SUCCESS, KILLED, REJECTED = map(
     FINAL_STATES.index, (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_KILLED, JobState.REJECTED)
@@ -33,26 +35,61 @@ SHORT = 1e-9
 #: Characters for which a field is quoted.
 SPECIAL = ',"\n\r'
 _SPECIAL = re.compile(f"[{SPECIAL}]")
-#: Success and final state, as they are written.
-OUTCOMES = [f"{position == SUCCESS:d},{state.value}," for position, state in enumerate(FINAL_STATES)]
-
-#: Numbers of a row, without units and joules, in the order of the columns.
-NUMBERS = ("submission", "walltime", "start", "run", "end", "wait", "turnaround", "stretch")
+_STATES = [state.value for state in FINAL_STATES]
+_TEXT = np.dtypes.StringDType()
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class TextOf(NamedTuple):
+    """A column of texts of which rows may share some.
+
+    Attributes:
+        texts: different ones, or one a row.
+        place: where the text of each row is among them, int32 [row]; None: each has its own.
+    """
+
+    texts: PackedTexts | Sequence[str]
+    place: NDArray[np.int32] | None = None
+
+    def listed(self) -> list[str]:
+        """Return the text of each row."""
+        listed = self.texts.tolist() if isinstance(self.texts, PackedTexts) else list(self.texts)
+        return listed if self.place is None else [listed[place] for place in self.place.tolist()]
+
+
+class HostsOf(NamedTuple):
+    """A column of host sets, each of which is so many of some intervals in a row.
+
+    Attributes:
+        first: lowest host id, int32 [interval].
+        last: highest host id, int32 [interval].
+        at: where the intervals of each row begin, int64 [row].
+        runs: how many it has, int64 [row].
+    """
+
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+    at: Ints
+    runs: Ints
+
+    def intervals(self) -> Intervals:
+        """Return the host sets of the rows."""
+        return Intervals.of_runs(self.first, self.last, self.at, self.runs)
 
 
 class EndedJobs(NamedTuple):
     """Some jobs, in the order in which they ended."""
 
     #: Without the workload.
-    names: list[str]
-    workloads: list[str]
-    profiles: list[str]
+    names: TextOf
+    workloads: TextOf
+    profiles: TextOf
     #: Seconds, as all `Floats`, float64 [job].
     submission: Floats
     #: Units asked for, int64 [job].
-    units: NDArray[np.int64]
+    units: Ints
     #: Infinite for none.
     walltime: Floats
     #: Position in `FINAL_STATES`, int8 [job].
@@ -62,8 +99,10 @@ class EndedJobs(NamedTuple):
     #: NaN for a rejected job.
     end: Floats
     #: Nothing for a rejected job.
-    hosts: Intervals
-    metadata: list[str]
+    hosts: HostsOf
+    #: How many hosts each has, int64 [job].
+    held: Ints
+    metadata: TextOf
     #: Burnt by the job's hosts while it ran; -1: not counted.
     joules: Floats
 
@@ -79,39 +118,6 @@ class Times(NamedTuple):
     stretch: Floats
 
 
-class Details(NamedTuple):
-    """Of rows, what metrics of whole hosts have no need of."""
-
-    names: list[str]
-    workloads: list[str]
-    profiles: list[str]
-    hosts: Intervals
-    metadata: list[str]
-
-
-class Rows(NamedTuple):
-    """Jobs as jobs.csv has them: the numbers are those that stand there."""
-
-    submission: Floats
-    units: NDArray[np.int64]
-    #: -1 for none.
-    walltime: Floats
-    state: NDArray[np.int8]
-    start: Floats
-    run: Floats
-    end: Floats
-    wait: Floats
-    turnaround: Floats
-    stretch: Floats
-    #: NaN for a rejected job.
-    joules: Floats
-    #: Number of hosts, and of runs of consecutive ids that these make up, int64 [job].
-    held: NDArray[np.int64]
-    pieces: NDArray[np.int64]
-    #: Makes the rest, which takes more memory than all of these; None: it stands in the file alone.
-    details: Callable[[], Details] | None = None
-
-
 def times_of(jobs: EndedJobs) -> Times:
     """Return what follows from the times of jobs.
 
@@ -124,91 +130,140 @@ def times_of(jobs: EndedJobs) -> Times:
     return Times(end, run, wait, turnaround, (turnaround + more) / (run + more))
 
 
+def write_rows(jobs: EndedJobs, times: Times, write: Callable[[bytes | memoryview], None]) -> JobTable:
+    """Write the rows of jobs, and return them as a table. Time: about a microsecond per job.
+
+    Texts and hosts of the table, which take most of the memory, are made when they are asked for. Its numbers are those
+    that stand in the file; they take the place of `times`.
+    """
+    ran = jobs.state != REJECTED
+    fields: dict[str, Any] = {
+        "job_id": jobs.names,
+        "workload_name": jobs.workloads,
+        "profile": jobs.profiles,
+        "submission_time": jobs.submission.copy(),
+        "requested_number_of_resources": jobs.units,
+        "requested_time": np.where(np.isinf(jobs.walltime), -1.0, jobs.walltime),
+        "success": TextOf(["0", "1"], (jobs.state == SUCCESS).astype(np.int32)),
+        "final_state": TextOf(_STATES, jobs.state.astype(np.int32)),
+        "starting_time": jobs.start.copy(),
+        "execution_time": times.run,
+        "finish_time": times.end,
+        "waiting_time": times.wait,
+        "turnaround_time": times.turnaround,
+        "stretch": times.stretch,
+        "allocated_resources": jobs.hosts,
+        "consumed_energy": np.where(ran, jobs.joules, np.nan),
+        "metadata": jobs.metadata,
+    }
+    write_all = _write_in_python if load() is None else _write_in_c
+    read = write_all(fields, ran, write)
+    read["requested_time"] = np.where(read["requested_time"] < 0, np.inf, read["requested_time"])
+    at_hand = {
+        **read,
+        "requested_number_of_resources": jobs.units,
+        "success": jobs.state == SUCCESS,
+        "final_state": jobs.state,
+        "held": jobs.held,
+        "pieces": np.where(ran, jobs.hosts.runs, 0),
+    }
+    hosts = cache(jobs.hosts.intervals)
+    return JobTable.of(
+        at_hand,
+        {
+            "job_id": lambda: np.array(jobs.names.listed(), dtype=_TEXT),
+            "workload_name": partial(_shared, jobs.workloads),
+            "profile": partial(_shared, jobs.profiles),
+            "metadata": partial(_shared, jobs.metadata),
+            "allocated_resources": lambda: np.array(hosts().texts(), dtype=_TEXT),
+            # They need not be read from their texts.
+            "hosts": hosts,
+        },
+    )
+
+
+def _shared(column: TextOf) -> Texts:
+    """Return a column of texts that many rows share."""
+    listed = column.listed()
+    return np.fromiter(listed, dtype=np.object_, count=len(listed))
+
+
+class RowColumn(Record):
+    """A column that native/job_rows.c writes, see there."""
+
+    kinds, _fields_ = structure_of("job_rows.c", "RowColumn")
+
+
 class JobRows(Record):
     """What native/job_rows.c writes rows from, see there."""
 
     kinds, _fields_ = structure_of("job_rows.c", "JobRows")
 
-    def hold_texts(self, **columns: PackedTexts) -> None:
-        """Point to columns of texts."""
-        for name, texts in columns.items():
-            self.hold(**{name: texts.data})
-            self.hold(**{f"{name}_bounds": texts.bounds})
 
-    def write(self, count: int, write: Callable[[memoryview], None]) -> dict[str, Floats]:
-        """Write so many rows, and return the numbers that stand there, by the name of their column in `Rows`."""
-        self.rejected, self.killed = REJECTED, KILLED
-        self.hold_texts(outcomes=PackedTexts.of(OUTCOMES))
-        numbers = {name: np.empty(count) for name in NUMBERS}
-        self.hold(**{f"row_{name}": column for name, column in numbers.items()})
-        write_blocks(count, write, "write_job_rows", self)
-        return numbers
+def _write_in_c(
+    fields: Mapping[str, Any], ran: NDArray[np.bool_], write: Callable[[bytes | memoryview], None]
+) -> dict[str, Floats]:
+    """Write rows, and return the numbers that stand there, by column."""
+    read: dict[str, Floats] = {}
+    columns = [_column_in_c(column, fields[column.name], read) for column in SCHEMA]
+    joined = np.concatenate([np.frombuffer(memoryview(column).cast("B"), dtype=np.int64) for column in columns])
+    rows = JobRows(column_count=len(columns))
+    rows.hold(columns=joined, ran=ran.astype(np.uint8))
+    write_blocks(len(ran), write, partial(call, "write_job_rows"), rows)
+    return read
 
 
-def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
-    """Return the rows of jobs.csv as they are written, and as columns. Time: about a microsecond per job."""
-    fields = jobs._replace(
-        names=quote_texts(jobs.names), workloads=quote_texts(jobs.workloads), profiles=quote_texts(jobs.profiles)
-    )
-    # C writes no negative times, which hardly ever come.
-    in_c = load() is not None and not ((jobs.submission < 0.0) | (times.wait < 0.0)).any()
-    data, numbers = _rows_in_c(fields) if in_c else _rows_in_python(fields, times)
-    rows = Rows(
-        **numbers,
-        units=jobs.units,
-        state=jobs.state,
-        held=jobs.hosts.sizes,
-        pieces=jobs.hosts.runs,
-        details=lambda: Details(jobs.names, jobs.workloads, jobs.profiles, jobs.hosts, jobs.metadata),
-    )
-    return data, rows
+def _column_in_c(column: Column, values: Any, read: dict[str, Floats]) -> RowColumn:
+    """Return what C needs of a column; numbers as they will be read are added to `read`."""
+    record = RowColumn(of_those_that_ran=column.of_those_that_ran)
+    if isinstance(values, HostsOf):
+        record.hold(first=values.first, last=values.last, at=values.at, runs=values.runs)
+    elif isinstance(values, TextOf):
+        packed = _csv_fields(column, values.texts)
+        record.hold(texts=packed.data, bounds=packed.bounds)
+        if values.place is not None:
+            record.hold(place=values.place)
+    elif column.form is Form.WHOLE:
+        record.hold(wholes=values)
+    else:
+        # C puts in their place what is read.
+        read[column.name] = values
+        record.hold(numbers=values)
+    return record
 
 
-def _rows_in_c(jobs: EndedJobs) -> tuple[bytes, dict[str, Floats]]:
-    count, hosts, table, data = len(jobs.names), jobs.hosts, JobRows(), bytearray()
-    bounds, each, joules = hosts.bounds(), np.arange(count), np.where(jobs.state == REJECTED, np.nan, -1.0)
-    table.hold(submission=jobs.submission, walltime=jobs.walltime, start=jobs.start, end=jobs.end, units=jobs.units)
-    table.hold(hosts_at=bounds[:-1], hosts_runs=np.diff(bounds).astype(np.int32), over=each, state=jobs.state)
-    table.hold(first=np.ascontiguousarray(hosts.first), last=np.ascontiguousarray(hosts.last))
-    table.hold(profile=each.astype(np.int32), joules=jobs.joules, row_joules=joules)
-    for name in ("names", "workloads", "profiles", "metadata"):
-        table.hold_texts(**{name: PackedTexts.of(getattr(jobs, name))})
-    numbers = table.write(count, data.extend)
-    return bytes(data), {**numbers, "joules": joules}
+def _csv_fields(column: Column, texts: PackedTexts | Sequence[str]) -> PackedTexts:
+    """Return texts as fields of a CSV file."""
+    packed = texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts)
+    if column.form is Form.NOTE:
+        return PackedTexts.of([f'"{text}"' for text in packed.tolist()])
+    special = np.isin(packed.data, np.frombuffer(SPECIAL.encode(), dtype=np.uint8)).any()
+    return PackedTexts.of(quote_texts(packed.tolist())) if special else packed
 
 
-def _rows_in_python(jobs: EndedJobs, times: Times) -> tuple[bytes, dict[str, Floats]]:
-    ran = (jobs.state != REJECTED).tolist()
-    always = jobs.submission, np.where(np.isinf(jobs.walltime), -1.0, jobs.walltime)
-    if_run = jobs.start, times.run, times.end, times.wait, times.turnaround, times.stretch, jobs.joules
-    texts = [[f"{number:.6f}" for number in column.tolist()] for column in always]
-    texts += [[f"{n:.6f}" if has else "" for n, has in zip(column.tolist(), ran, strict=True)] for column in if_run]
-    submission, walltime, *middle, joules = texts
-    names = zip(jobs.names, jobs.workloads, jobs.profiles, strict=True)
-    asked = zip(submission, map(str, jobs.units.tolist()), walltime, strict=True)
-    rest = zip(*middle, jobs.hosts.texts(), joules, strict=True)
-    lines = [
-        f'{",".join(name)},{",".join(ask)},{OUTCOMES[state]}{",".join(rest)},"{noted}"\n'
-        for name, ask, state, rest, noted in zip(names, asked, jobs.state.tolist(), rest, jobs.metadata, strict=True)
-    ]
-    columns = zip((*NUMBERS, "joules"), texts, strict=True)
-    return "".join(lines).encode(), {name: np.array([float(t or "nan") for t in each]) for name, each in columns}
+def _write_in_python(
+    fields: Mapping[str, Any], ran: NDArray[np.bool_], write: Callable[[bytes | memoryview], None]
+) -> dict[str, Floats]:
+    """Write rows, and return the numbers that stand there, by column."""
+    texts = {column.name: _texts_of(column, fields[column.name], ran) for column in SCHEMA}
+    write("".join(",".join(row) + "\n" for row in zip(*texts.values(), strict=True)).encode())
+    numbers = [column.name for column in SCHEMA if column.form is Form.NUMBER]
+    return {name: np.array([float(text or "nan") for text in texts[name]]) for name in numbers}
 
 
-def join_jobs(parts: Sequence[Rows]) -> Rows:
-    """Return the rows of several blocks, one behind the other; there is one block at least."""
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in Rows._fields[:-1]}
-    made = [part.details for part in parts if part.details is not None]
-    return Rows(**columns, details=lambda: _join_details([make() for make in made]))
-
-
-def _join_details(parts: Sequence[Details]) -> Details:
-    hosts = hostsets.join_columns([part.hosts for part in parts])
-    names, workloads, profiles, metadata = (
-        list(chain.from_iterable(getattr(part, name) for part in parts))
-        for name in ("names", "workloads", "profiles", "metadata")
-    )
-    return Details(names, workloads, profiles, hosts, metadata)
+def _texts_of(column: Column, values: Any, ran: NDArray[np.bool_]) -> list[str]:
+    """Return the fields of a column."""
+    if isinstance(values, HostsOf):
+        listed = values.intervals().texts()
+    elif isinstance(values, TextOf):
+        told = values.listed()
+        listed = [f'"{text}"' for text in told] if column.form is Form.NOTE else quote_texts(told)
+    else:
+        form = "{}" if column.form is Form.WHOLE else "{:.6f}"
+        listed = list(map(form.format, values.tolist()))
+    if not column.of_those_that_ran:
+        return listed
+    return [text if has else "" for text, has in zip(listed, ran.tolist(), strict=True)]
 
 
 def quote(text: str) -> str:

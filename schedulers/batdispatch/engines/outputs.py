@@ -5,36 +5,34 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.hosts.allocation import Allocation
-from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.engines.blocks import write_rows as write_blocks
 from batdispatch.engines.job_rows import (
+    HEADER,
     REJECTED,
     SUCCESS,
     EndedJobs,
-    Rows,
+    HostsOf,
+    TextOf,
     Times,
-    join_jobs,
     quote,
     times_of,
     write_rows,
 )
 from batdispatch.inputs.whole import Whole
 from batdispatch.native.library import load
+from batdispatch.native.record import call
 
-JOBS_HEADER = (
-    "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
-    "starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,"
-    "metadata\n"
-)
 STATES_HEADER = "time,nb_sleeping,nb_switching_on,nb_switching_off,nb_idle,nb_computing\n"
 UNITS_HEADER = "job_id,allocated_resources,units\n"
 #: Rows of jobs.csv, and lines of machine_states.csv, that are formatted and written together.
@@ -43,7 +41,7 @@ BLOCK = 2048
 _POSITION = {state: position for position, state in enumerate(FINAL_STATES)}
 _NO_HOSTS = Allocation(0)
 
-#: The fields of `EndedJobs` of one job, with an allocation for its hosts.
+#: Of one job: name, workload, profile, submission, units, walltime, state, start, end, hosts, metadata, joules.
 _Row = tuple[str, str, str, float, int, float, int, float, float, Allocation, str, float]
 
 
@@ -84,12 +82,6 @@ class Totals:
         self.most = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
         self.makespan = 0.0
 
-    def count_states(self, state: NDArray[np.int8]) -> None:
-        """Count jobs by their states, see `add`."""
-        self.count["all"] += len(state)
-        self.count["rejected"] += int(np.count_nonzero(state == REJECTED))
-        self.count["success"] += int(np.count_nonzero(state == SUCCESS))
-
     def add(self, state: NDArray[np.int8], times: Times) -> None:
         """Add jobs.
 
@@ -98,7 +90,9 @@ class Totals:
             times: of theirs.
         """
         ran = state != REJECTED
-        self.count_states(state)
+        self.count["all"] += len(state)
+        self.count["rejected"] += int(np.count_nonzero(state == REJECTED))
+        self.count["success"] += int(np.count_nonzero(state == SUCCESS))
         if not ran.any():
             return
         for name, column in (("wait", times.wait), ("turnaround", times.turnaround), ("slowdown", times.stretch)):
@@ -180,13 +174,12 @@ class Outputs:
         self.folder = folder
         self._hosts = hosts
         self._tables: list[_Table] = []
-        #: Adds rows of jobs.csv that are written out; whoever does has counted them, see `count_jobs`.
-        self.write_rows = self.begin_file("jobs.csv", JOBS_HEADER)
+        self._write_rows = self.begin_file("jobs.csv", HEADER)
         #: Adds lines of machine_states.csv that are written out.
         self.write_lines = self.begin_file("machine_states.csv", STATES_HEADER)
         self._write_units: Callable[[bytes | memoryview], None] | None = None
         self._totals = Totals()
-        self._rows: list[Rows] = []
+        self._rows: list[JobTable] = []
         #: Jobs and changes that are not written yet: the fields of one behind those of the other, since a tuple each
         #: would make Python look for garbage again and again.
         self._ended: list[Any] = []
@@ -242,50 +235,47 @@ class Outputs:
         """Write the rows of the jobs that are not written yet."""
         if not self._ended:
             return
-        fields = len(EndedJobs._fields)
+        fields = len(get_args(_Row))
         names, workloads, profiles, submission, units, walltime, state, start, end, allocations, metadata, joules = (
             self._ended[field::fields] for field in range(fields)
         )
         self._ended.clear()
         bounds = [allocation.bounds for allocation in allocations]
         flat = np.fromiter(chain.from_iterable(bounds), dtype=np.int32)
-        row = np.repeat(np.arange(len(bounds), dtype=np.int32), [len(each) // 2 for each in bounds])
+        first, last = np.ascontiguousarray(flat[::2]), flat[1::2] - 1
+        runs = np.array([len(each) // 2 for each in bounds], dtype=np.int64)
+        behind = np.cumsum(runs)
+        reached = np.concatenate(([0], np.cumsum(last.astype(np.int64) - first + 1)))
         self.write(
             EndedJobs(
-                names=names,
-                workloads=workloads,
-                profiles=profiles,
+                names=TextOf(names),
+                workloads=TextOf(workloads),
+                profiles=TextOf(profiles),
                 submission=np.array(submission, dtype=np.float64),
                 units=np.array(units, dtype=np.int64),
                 walltime=np.array(walltime, dtype=np.float64),
                 state=np.array(state, dtype=np.int8),
                 start=np.array(start, dtype=np.float64),
                 end=np.array(end, dtype=np.float64),
-                hosts=Intervals(flat[::2], flat[1::2] - 1, row, len(bounds)),
-                metadata=metadata,
+                hosts=HostsOf(first, last, behind - runs, runs),
+                held=reached[behind] - reached[behind - runs],
+                metadata=TextOf(metadata),
                 joules=np.array(joules, dtype=np.float64),
             )
         )
 
-    def write(self, jobs: EndedJobs) -> None:
-        """Add the rows of some jobs."""
+    def write(self, jobs: EndedJobs) -> JobTable:
+        """Add the rows of some jobs, and return them."""
         times = times_of(jobs)
         self._totals.add(jobs.state, times)
-        data, rows = write_rows(jobs, times)
-        self.write_rows(data)
+        rows = write_rows(jobs, times, self._write_rows)
         self._rows.append(rows)
+        return rows
 
-    def count_jobs(
-        self, state: NDArray[np.int8], *, sums: Mapping[str, float], most: Mapping[str, float], makespan: float
-    ) -> None:
-        """Count the jobs of a whole run, with sums over those that ran, see `Totals`."""
-        self._totals.count_states(state)
-        self._totals.sums, self._totals.most, self._totals.makespan = dict(sums), dict(most), makespan
-
-    def rows(self) -> Rows | None:
+    def rows(self) -> JobTable | None:
         """Return all rows of jobs.csv once it is finished, and forget them; None: it has no row."""
         parts, self._rows = self._rows, []
-        return join_jobs(parts) if parts else None
+        return JobTable.join(parts) if parts else None
 
     def states(self, time: float, idle: int, computing: int) -> None:
         """Add how many hosts idle and compute from `time` on."""
@@ -304,7 +294,7 @@ class Outputs:
                 self.write_lines(b"".join(map(b"%.9g,0,0,0,%d,%d\n".__mod__, zip(times, *counts, strict=True))))
             else:
                 columns = (np.array(times, dtype=np.float64), *(np.array(column, dtype=np.int64) for column in counts))
-                write_blocks(len(times), self.write_lines, "write_state_rows", *columns)
+                write_blocks(len(times), self.write_lines, partial(call, "write_state_rows"), *columns)
             self._changes.clear()
 
     def finish(

@@ -315,7 +315,5 @@ def power_of(
         meter = own = OwnMeter(states, exact=count == "exact")
         timer = FlopsTimer(states.powers, own)
     else:
-        from batdispatch.engines.simgrid_meter import SimGridMeter
-
-        meter = SimGridMeter(timer, len(machine.hosts))
+        meter = timer.meter(len(machine.hosts))
     return Power(machine, states, meter, timer, EnergyFiles(outputs)), timer

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from batdispatch.core.machine.host_states import AlikeHosts
 from batdispatch.engines.activities import Activity
-from batdispatch.engines.energy import Hosts
+from batdispatch.engines.energy import Hosts, Meter
 from batdispatch.engines.mail import Delay
 
 
@@ -45,6 +45,9 @@ class PlatformTimer(Protocol):
 
     def set_pstates(self, group: AlikeHosts, hosts: Hosts, now: float) -> None:
         """Let hosts that are alike have the speed of another power state, the group's, from now on."""
+
+    def meter(self, hosts: int) -> Meter:
+        """Return what tells joules of so many hosts."""
 
     def joules(self, host: int, now: float) -> float:
         """Return what a host has burnt since 0 s, in joules."""

@@ -98,7 +98,7 @@ def explain(
     if not watcher.starts:
         raise InputError("no job was submitted", source=str(recording))
     found = [watcher.waits[_resolve(watcher, job, recording)] for job in jobs]
-    families = _families(watcher.ledger.parents)
+    families = _families(watcher.ledger.roll.parents)
     return [_explanation(watcher, wait, holders, placement, families) for wait in found]
 
 

@@ -13,6 +13,7 @@ from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.jobs.transfer import read_leaving
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
+from batdispatch.core.line.concerns.holds import Holds
 from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.messages import Message
@@ -194,7 +195,7 @@ class Watcher(WitnessedRetrace):
         if self._predictions is not None:
             self._predictions.begin(ledger)
         self._held = [0] * len(ledger.space.pools)
-        self._state = State(ledger.snapshot(), self._held)
+        self._state = State(ledger.idle.snapshot(), self._held)
         self._before = ((-math.inf, self._state),)
         if self._placement is not None:
             known = self._machine
@@ -385,7 +386,7 @@ class Watcher(WitnessedRetrace):
 
     def _current(self, ledger: Ledger) -> State:
         old = self._state
-        now = ledger.snapshot()
+        now = ledger.idle.snapshot()
         if old.seen.entry is not now.entry or old.held is not self._held:
             self._state = State(now, self._held)
         return self._state
@@ -421,7 +422,7 @@ class Watcher(WitnessedRetrace):
             return
         leaving, hosts = told
         with suppress(ImpossibleDecision):
-            ledger.hold(stay.job, hosts)
+            Holds.of(ledger).hold(stay.job, hosts)
             amounts = ledger.space.pooled_use(stay.job, hosts).tolist()
             visit = self._leaving[stay.job.id] = Visit(stay, ledger.rank(stay.job), amounts, at, math.inf)
             visit.hosts, visit.leaving = hosts, leaving.to
@@ -443,7 +444,7 @@ class Watcher(WitnessedRetrace):
     def _release(self, ledger: Ledger, job_id: str, now: float) -> None:
         visit = self._leaving.pop(job_id, None)
         if visit is not None:
-            ledger.release(job_id)
+            Holds.of(ledger).release(job_id)
             self._over(visit, now, now)
 
     def _close(self, ledger: Ledger, wait: Wait, now: float, at: float) -> None:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from abc import update_abstractmethods
+from collections.abc import Callable, Iterable, Mapping
+from functools import update_wrapper
+from inspect import getmembers, isfunction
 from typing import Any, ClassVar
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
-from batdispatch.core.jobs.job import Job, Resumption, Stay
-from batdispatch.core.line.dispatcher import Dispatcher, Gap, create
-from batdispatch.core.line.events import Event, JobsKilled
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
 from batdispatch.parts.ordering import Ordering
 from batdispatch.parts.placement import Placement
 
+#: What a layer answers by itself, as a dispatcher that says nothing of it, unless a subclass knows better: the
+#: dispatcher inside does not know what a layer does to jobs.
+OWN = ("idle_until", "why_started", "why_waited")
+
 
 class Layer(Dispatcher):
     """Stands between the session and a dispatcher: rewrites what that one is told, and adds decisions of its own.
 
-    The session sees one dispatcher. Whatever a subclass does not override goes to the dispatcher inside as it is.
+    The session sees one dispatcher. Whatever a subclass does not override goes to the dispatcher inside as it is; the
+    end of this class sees to that.
 
     Attributes:
         inner: the dispatcher inside, perhaps a layer itself.
@@ -53,48 +60,6 @@ class Layer(Dispatcher):
     def begin(self, ledger: Ledger) -> None:
         self.inner.clock = self.clock
         self.inner.begin(ledger)
-
-    def on_submit(self, ledger: Ledger, job: Job) -> None:
-        self.inner.on_submit(ledger, job)
-
-    def reshapes(self, ledger: Ledger, job: Job) -> bool:
-        return self.inner.reshapes(ledger, job)
-
-    def on_start(self, ledger: Ledger, stay: Stay) -> None:
-        self.inner.on_start(ledger, stay)
-
-    def on_end(self, ledger: Ledger, stay: Stay) -> None:
-        self.inner.on_end(ledger, stay)
-
-    def on_called_off(self, ledger: Ledger, stay: Stay) -> None:
-        self.inner.on_called_off(ledger, stay)
-
-    def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
-        self.inner.on_killed(ledger, event)
-
-    def on_event(self, ledger: Ledger, event: Event) -> None:
-        self.inner.on_event(ledger, event)
-
-    def decide(self, ledger: Ledger) -> None:
-        self.inner.decide(ledger)
-
-    def gaps(self, ledger: Ledger) -> Iterable[Gap] | None:
-        return self.inner.gaps(ledger)
-
-    def planned_starts(self, ledger: Ledger) -> Iterable[tuple[float, int]]:
-        return self.inner.planned_starts(ledger)
-
-    def may_lend(self, ledger: Ledger, job: Job, gap: Gap) -> bool:
-        return self.inner.may_lend(ledger, job, gap)
-
-    def lend(self, ledger: Ledger, job: Job, gap: Gap, place: Place) -> None:
-        self.inner.lend(ledger, job, gap, place)
-
-    def give_way(self, ledger: Ledger, job: Job, place: Place) -> None:
-        self.inner.give_way(ledger, job, place)
-
-    def on_withdrawn(self, ledger: Ledger, job: Job) -> None:
-        self.inner.on_withdrawn(ledger, job)
 
     def forget_rejected(self, ledger: Ledger) -> None:
         """Forget the jobs that were rejected since the last call; the dispatcher inside may reject some at any time."""
@@ -129,20 +94,22 @@ class Layer(Dispatcher):
         placement = getattr(self.inner, "placement", None)
         return placement.complete if isinstance(placement, Placement) else True
 
-    def innermost(self) -> Dispatcher:
-        return self.inner.innermost()
 
-    def registration_done(self, ledger: Ledger) -> bool:
-        return self.inner.registration_done(ledger)
+def _forwarded(name: str) -> Callable[..., Any]:
+    """Return the method of a layer that asks the dispatcher inside for its answer."""
 
-    def resumed(self) -> Mapping[str, Resumption]:
-        return self.inner.resumed()
+    def forward(self: Layer, *arguments: Any) -> Any:
+        return getattr(self.inner, name)(*arguments)
 
-    def report(self) -> dict[str, Any]:
-        return self.inner.report()
+    # Not its attributes: one says that a method is abstract.
+    return update_wrapper(forward, getattr(Dispatcher, name), updated=())
 
-    def notes(self) -> list[bytes]:
-        return self.inner.notes()
+
+# All that anybody asks of a dispatcher goes to the one inside, but for what the layer has just said itself.
+for _name, _ in getmembers(Dispatcher, isfunction):
+    if not _name.startswith("_") and _name not in vars(Layer) and _name not in OWN:
+        setattr(Layer, _name, _forwarded(_name))
+update_abstractmethods(Layer)  # type: ignore[type-abstract]
 
 
 def successor_id(ledger: Ledger, first: Job, number: int) -> str:

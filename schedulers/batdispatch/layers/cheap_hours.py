@@ -8,6 +8,7 @@ import sys
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.concerns.dependencies import Dependencies
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.ticks import tick_after
 from batdispatch.core.machine.series import Series
@@ -67,7 +68,7 @@ class CheapHours:
             return False
         heapq.heappush(self._back, (until, ledger.rank(job), job))
         self.count += 1
-        ledger.keep_back(job)
+        Dependencies.of(ledger).keep_back(job)
         return True
 
     def until(self, job: Job, now: float) -> float:

@@ -6,10 +6,10 @@ What hosts burn at any moment is counted as the sum of three:
    it saves (`lend`); then nothing can wake it until that is given back.
 2. *Jobs.* A job counts, from its decision to its end, with what its hosts burn beyond that: all that they can at its
    level of speed (`core.machine.levels`), or what a field of the job says. What the cap leaves beyond the rest is a
-   resource that jobs share (`Ledger.cap_power`), so that every dispatcher plans with it.
+   resource that jobs share (`SharedPower.cap_power`), so that every dispatcher plans with it.
 3. *Draw.* A host that falls asleep or wakes up may burn more than that. So much is drawn from the same resource until
-   it has switched (`Ledger.draw`). A job takes what it would need if all its hosts had to wake up, and gives the rest
-   back as soon as it is started.
+   it has switched (`SharedPower.draw`). A job takes what it would need if all its hosts had to wake up, and gives the
+   rest back as soon as it is started.
 
 Where the cap changes over time, a job must leave as much power beside it as the cap falls before the job ends, by its
 walltime. So what a waiting job asks for changes as time goes by, and it is shown anew.
@@ -29,6 +29,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.concerns.holds import Holds
+from batdispatch.core.line.concerns.power_states import PowerStates
+from batdispatch.core.line.concerns.shared_power import SharedPower
 from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.host_states import HostStates
@@ -80,9 +83,10 @@ class PowerCap:
                 "dispatcher powered: found states=lower, but no host computes in a slower power state, expected speeds "
                 "of several (Batsim 4 does not tell them: say --platform)"
             )
-        if sleeps and ledger.states is not None:
-            self._delay = ledger.states.longest_wake
-        ledger.cap_power(int(self._most) - self._base)
+        states = PowerStates.of(ledger).states
+        if sleeps and states is not None:
+            self._delay = states.longest_wake
+        SharedPower.of(ledger).cap_power(int(self._most) - self._base)
 
     def measure(self, machine: Machine, *, sleeps: bool) -> None:
         """Work out what hosts burn.
@@ -154,7 +158,7 @@ class PowerCap:
             if self._per_unit[level] < self._per_unit[least]:
                 least, ratio = level, self.levels[level].ratio / self.levels[own].ratio
                 walltime = job.walltime if job.walltime == math.inf else math.ceil(job.walltime * ratio * 1e3) / 1e3
-                if walltime <= ledger.longest(job):
+                if walltime <= ledger.concerns.longest(job):
                     yield msgspec.structs.replace(job, walltime=walltime, extra={**job.extra, LEVEL: level})
 
     def why_never(self, job: Job, now: float) -> str:
@@ -177,7 +181,7 @@ class PowerCap:
     def usual(self, ledger: Ledger, job: Job) -> Job:
         """Return a waiting job with the walltime that the simulator enforces, at a level at which that is enough."""
         fields = {name: value for name, value in job.extra.items() if name != LEVEL}
-        usual = msgspec.structs.replace(job, walltime=ledger.enforced(job), extra=fields)
+        usual = msgspec.structs.replace(job, walltime=ledger.roll.enforced(job), extra=fields)
         return self.asking(self.possible(ledger, usual) or usual, ledger.now)
 
     def why_waits(self, job: Job, now: float, running: Iterable[Job], ahead: Iterable[Job] = ()) -> Reason | None:
@@ -260,7 +264,7 @@ class PowerCap:
             after = self.shown(ledger, put(ledger, before, possible))
             if after is not before:
                 turn(before, after)
-                ledger.reconsider()
+                ledger.idle.change()
 
     def look_again(self, job: Job, now: float) -> None:
         """Look at a job at the next `refresh`, which may have been shown some time ago."""
@@ -277,18 +281,19 @@ class PowerCap:
 
         A job takes what waking its hosts may burn. What it does not need of that is given back here: it is drawn less.
         """
-        states, boots = ledger.states, ledger.boots
-        if not (self._switching or ledger.lent or ledger.drawn) or states is None or boots is None:
+        power, states, boots = SharedPower.of(ledger), PowerStates.of(ledger).states, PowerStates.of(ledger).boots
+        if not (self._switching or power.lent or power.drawn) or states is None or boots is None:
             return False
-        before, alone = ledger.drawn, states.falling | states.rising
+        before, alone = power.drawn, states.falling | states.rising
         drawn = -sum(self._spare(stay.job) for stay in ledger.running.values())
-        drawn -= sum(self._spare(hold.job) for hold in ledger.holds.values() if hold.job.id not in ledger.running)
+        holds = Holds.of(ledger).holds.values()
+        drawn -= sum(self._spare(hold.job) for hold in holds if hold.job.id not in ledger.running)
         for execute in boots.waiting.values():
             hosts = execute.allocation.mask & states.away
             alone &= ~hosts
             drawn += max(self._sum(hosts) - self.added(ledger.running[execute.job_id].job), 0)
-        ledger.draw(drawn + self._sum(alone) - ledger.lent)
-        return ledger.drawn < before
+        power.draw(drawn + self._sum(alone) - power.lent)
+        return power.drawn < before
 
     def _sum(self, hosts: int) -> int:
         return sum(self._beyond[host] for host in hostset.ids(hosts))
@@ -299,12 +304,13 @@ class PowerCap:
 
     def saved_by(self, ledger: Ledger, hosts: int) -> int:
         """Return how much less than at rest some sleeping hosts burn, in mW."""
-        assert ledger.states is not None, "hosts sleep"
-        return sum(self._saved(ledger.states, host) for host in hostset.ids(hosts))
+        states = PowerStates.of(ledger).states
+        assert states is not None, "hosts sleep"
+        return sum(self._saved(states, host) for host in hostset.ids(hosts))
 
     def to_lend(self, ledger: Ledger, job: Job) -> int:
         """Return further sleeping hosts that save what a waiting job lacks, the highest first, as a mask; 0: none."""
-        states, power = ledger.states, job.request.power
+        states, power = PowerStates.of(ledger).states, job.request.power
         if states is None or power is None:
             return 0
         lacking, hosts = sum(power) - self._free(ledger), 0
@@ -319,10 +325,11 @@ class PowerCap:
         """Return which hosts need not lend any more until all running jobs end, the lowest first, as a mask."""
         if not self.lent:
             return 0
-        assert ledger.states is not None, "hosts sleep"
+        states = PowerStates.of(ledger).states
+        assert states is not None, "hosts sleep"
         ends = (stay.start + self._length(stay.job) for stay in ledger.running.values())
         left = self._left(ledger, max(ends, default=ledger.now))
-        return _within(left, hostset.ids(self.lent), partial(self._saved, ledger.states))
+        return _within(left, hostset.ids(self.lent), partial(self._saved, states))
 
     def affordable(self, ledger: Ledger, hosts: int) -> int:
         """Return those of some hosts that can switch now without exceeding the cap, the highest first, as masks."""

@@ -9,12 +9,12 @@ A job that comes goes through these states; the dispatcher inside sees it from `
 state        what holds                                what ends it
 ===========  ========================================  =============================================================
 `KEPT BACK`  Its start rule said until when            That time comes: `SHOWN` (`layers.cheap_hours`).
-             (`Ledger.keep_back`).
+             (`Dependencies.keep_back`).
 `SHOWN`      It waits, and asks for the power that     The dispatcher inside starts it: `BOOTING` if some of its
              it counts with (`layers.power_cap`).      hosts do not compute, else it runs. The cap that it meets
                                                        changes: `SHOWN` anew, or rejected if it never fits any more.
 `BOOTING`    It has its hosts, and they wake up        All are awake: it runs. One goes away: `SHOWN` in its old place.
-             (`core.line.boots`).
+             (`concerns.boots`).
 ===========  ========================================  =============================================================
 
 Hosts go through the states of `core.machine.host_states`. In each decision, in this order: jobs are shown whose time
@@ -37,6 +37,10 @@ from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line import registry
+from batdispatch.core.line.concerns.dependencies import Dependencies
+from batdispatch.core.line.concerns.holds import Holds
+from batdispatch.core.line.concerns.power_states import PowerStates
+from batdispatch.core.line.concerns.shared_power import SharedPower
 from batdispatch.core.line.events import (
     Event,
     JobsKilled,
@@ -240,10 +244,11 @@ class PowerSaving(Layer):
 
     def begin(self, ledger: Ledger) -> None:
         if self._on:
-            ledger.wake_for_jobs()
+            PowerStates.of(ledger).wake_for_jobs()
         if self.sleep is not None:
-            assert ledger.states is not None, "wake_for_jobs was called"
-            if not ledger.states.can_sleep & ledger.machine.compute:
+            states = PowerStates.of(ledger).states
+            assert states is not None, "wake_for_jobs was called"
+            if not states.can_sleep & ledger.machine.compute:
                 raise InputError(
                     f"dispatcher powered: sleep={self.options.sleep}, but no host of the platform can sleep, expected "
                     f"the property {SLEEP_PROPERTY} of some hosts (such as `platform generate --power batsim-cluster` "
@@ -264,8 +269,9 @@ class PowerSaving(Layer):
                     "dispatcher powered: found states=lower on a platform that states what its hosts offer, expected "
                     "one where jobs take whole hosts: others would be slowed down with a job"
                 )
-            assert ledger.states is not None, "wake_for_jobs was called"
-            self._cap.begin(ledger, sleeps=self.sleep is not None or bool(ledger.states.asleep))
+            states = PowerStates.of(ledger).states
+            assert states is not None, "wake_for_jobs was called"
+            self._cap.begin(ledger, sleeps=self.sleep is not None or bool(states.asleep))
         if self._hours is not None:
             self._hours.predictions.begin(ledger)
         super().begin(ledger)
@@ -282,7 +288,7 @@ class PowerSaving(Layer):
     def _show(self, ledger: Ledger, job: Job) -> None:
         """Let the dispatcher inside see a job, with the power that it asks for."""
         self._news = True
-        if self._cap is not None and ledger.held_for(job) is not None:
+        if self._cap is not None and Holds.of(ledger).held_for(job) is not None:
             self._show_on_held(ledger, job, self._cap)
             return
         if self._cap is not None:
@@ -308,7 +314,7 @@ class PowerSaving(Layer):
         before = stay.job
         job = ledger.amend(job, submission=before.submission, rank=stay.rank, request=self._cap.awake(before))
         if stay.allocation.mask & ledger.unavailable:
-            ledger.release(before.id)
+            Holds.of(ledger).release(before.id)
             self._show(ledger, job)
             return
         super().on_submit(ledger, job)
@@ -352,8 +358,9 @@ class PowerSaving(Layer):
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
         if isinstance(event, ResourceStateChanged):
-            assert ledger.states is not None or not self._on, "wake_for_jobs was called"
-            self._woken |= ledger.states is None or bool(event.hosts.mask & ~ledger.states.away)
+            states = PowerStates.of(ledger).states
+            assert states is not None or not self._on, "wake_for_jobs was called"
+            self._woken |= states is None or bool(event.hosts.mask & ~states.away)
             if self._slow is not None:
                 self._slow.answered(event)
         else:
@@ -369,7 +376,7 @@ class PowerSaving(Layer):
     def decide(self, ledger: Ledger) -> None:
         if self._hours is not None:
             for job in self._hours.due(ledger.now):
-                ledger.bring_back(job)
+                Dependencies.of(ledger).bring_back(job)
                 self._show(ledger, job)
         if self._cap is not None and self._cap.changes:
             self._cap.refresh(ledger, partial(self._turn, ledger))
@@ -391,13 +398,13 @@ class PowerSaving(Layer):
         """Let the dispatcher inside decide and, as long as that lets it start, find power for the first waiting job."""
         cap = self._cap
         self._give_back(ledger)
-        super().decide(ledger)
+        self.inner.decide(ledger)
         while self._news and cap is not None and (found := self._find_power(ledger, cap)):
             first, undo = found
-            super().decide(ledger)
+            self.inner.decide(ledger)
             if first.id in ledger.queue:
                 undo()
-                super().decide(ledger)
+                self.inner.decide(ledger)
                 break
 
     def _find_power(self, ledger: Ledger, cap: PowerCap) -> tuple[Job, Callable[[], object]] | None:
@@ -427,13 +434,14 @@ class PowerSaving(Layer):
             self._lend(ledger, self._cap.lent & ~hosts)
 
     def _may_find(self, ledger: Ledger) -> bool:
-        return self._slow is not None or (ledger.states is not None and bool(ledger.states.asleep))
+        states = PowerStates.of(ledger).states
+        return self._slow is not None or (states is not None and bool(states.asleep))
 
     def _lend(self, ledger: Ledger, hosts: int) -> None:
         """Let some sleeping hosts, a mask, lend what they save."""
         assert self._cap is not None, "hosts lend power under a cap"
         changed, self._cap.lent = self._cap.lent ^ hosts, hosts
-        ledger.close(hosts, self._cap.saved_by(ledger, hosts))
+        SharedPower.of(ledger).close(hosts, self._cap.saved_by(ledger, hosts))
         self._cap.draw(ledger)
         self._news = True
         # Other hosts and more or less power are free now; dispatchers know hosts that come and go.
@@ -444,7 +452,7 @@ class PowerSaving(Layer):
         """Show a waiting job at another level."""
         after = put(ledger, before, other)
         self._turn(ledger, before, after)
-        ledger.reconsider()
+        ledger.idle.change()
         return after
 
     def _turn(self, ledger: Ledger, before: Job, after: Job | None) -> None:
@@ -463,12 +471,12 @@ class PowerSaving(Layer):
 
     def _switch(self, ledger: Ledger) -> None:
         """Wake hosts for what is planned, let others sleep, and ask for a call when there is more to do."""
-        assert ledger.boots is not None, "wake_for_jobs was called"
-        assert ledger.states is not None, "wake_for_jobs was called"
+        power = PowerStates.of(ledger)
+        assert power.states is not None, "wake_for_jobs was called"
         idle = self._idle_hosts(ledger)
         self._idle.see(idle, ledger.now)
         wake_due, self._wanted = math.inf, 0
-        if self.options.ahead and ledger.queue and (idle or ledger.states.away):
+        if self.options.ahead and ledger.queue and (idle or power.states.away):
             wake_due, self._wanted = self._wake_ahead(ledger, idle)
         self._slept = False
         may = self._idle.since(ledger.now) & ~self._wanted & ~ledger.unavailable
@@ -483,14 +491,14 @@ class PowerSaving(Layer):
             chosen = self._affordable(ledger, self.sleep.choose(view))
             if chosen:
                 self.switches += chosen.bit_count()
-                ledger.let_sleep(chosen)
+                power.let_sleep(chosen)
                 if self._cap is not None:
                     self._cap.draw(ledger)
                 self._slept = bool(ledger.queue)
                 self._idle.see(idle & ~chosen, ledger.now)
         self._left = bool(may & ~chosen)
         self._next = min(wake_due, self._idle.next_due(ledger.now)) if asked else wake_due
-        if ledger.queue or ledger.running or ledger.blocked or not ledger.static_jobs_done:
+        if ledger.queue or ledger.running or ledger.blocked or not ledger.roll.no_more:
             due = min(self._next, self._next_moment(ledger))
             if may and self._price is not None and self.sleep.needs_price:
                 due = min(due, self._price.next_change(ledger.now))
@@ -508,7 +516,7 @@ class PowerSaving(Layer):
         Return when to wake more, in s, and the mask of the hosts that are wanted: those, and idle ones that could not
         sleep and be awake again by then; `idle` is the mask of the hosts that are idle and can sleep.
         """
-        boots, states, now = ledger.boots, ledger.states, ledger.now
+        boots, states, now = PowerStates.of(ledger).boots, PowerStates.of(ledger).states, ledger.now
         assert boots is not None, "wake_for_jobs was called"
         assert states is not None, "wake_for_jobs was called"
         wanted, next_due = 0, math.inf
@@ -533,7 +541,7 @@ class PowerSaving(Layer):
                 next_due = min(next_due, max(due, ledger.call_by(start - boots.seconds_up(asleep))))
         asleep = self._affordable(ledger, wanted & states.asleep & ~ledger.unavailable)
         if asleep:
-            ledger.wake(asleep)
+            PowerStates.of(ledger).wake(asleep)
             if self._cap is not None:
                 self._cap.draw(ledger)
         return next_due, wanted
@@ -549,7 +557,7 @@ class PowerSaving(Layer):
 
     def _idle_hosts(self, ledger: Ledger) -> int:
         """Return the mask of the hosts that can sleep, are there and awake, and on which nothing runs or is held."""
-        states = ledger.states
+        states = PowerStates.of(ledger).states
         assert states is not None, "wake_for_jobs was called"
         return states.can_sleep & ledger.idle_hosts & ~states.away
 

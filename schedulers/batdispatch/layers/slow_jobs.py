@@ -27,6 +27,9 @@ from __future__ import annotations
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.line.concerns.holds import Holds
+from batdispatch.core.line.concerns.power_states import PowerStates
+from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.events import JobsKilled, ResourceStateChanged
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.layers.base import successor, successor_id
@@ -56,9 +59,9 @@ class SlowJobs:
         """Look after a job that was started."""
         if not self._cap.level_of(stay.job):
             return
-        if stay.job.walltime > ledger.enforced(stay.job):
+        if stay.job.walltime > ledger.roll.enforced(stay.job):
             self._killed[stay.job.id] = None
-            ledger.hold(stay.job, stay.allocation)
+            Holds.of(ledger).hold(stay.job, stay.allocation)
             ledger.kill([stay.job])
         else:
             self._changed = True
@@ -84,7 +87,7 @@ class SlowJobs:
                 job, name = stay.job, successor_id(ledger, stay.job, 2)
                 self._coming[name] = stay
                 again = successor(ledger, job, job, name, walltime=job.walltime, profile=job.profile, extra={})
-                ledger.register_job(again)
+                Registration.of(ledger).register_job(again)
 
     def came(self, job: Job) -> Stay | None:
         """Return the stay that a job goes on from which has entered the queue, or None."""
@@ -97,7 +100,7 @@ class SlowJobs:
 
     def set_hosts(self, ledger: Ledger) -> None:
         """Set the hosts of slow jobs to the states of their levels, and others back."""
-        states = ledger.states
+        states = PowerStates.of(ledger).states
         if not self._changed or states is None:
             return
         self._changed = False
@@ -109,7 +112,7 @@ class SlowJobs:
                 groups.setdefault(state, []).append(host)
         for state, hosts in groups.items():
             self.unanswered |= hostset.mask_of(hosts)
-            ledger.set_state(Allocation.of(hosts), str(state))
+            PowerStates.of(ledger).set_state(Allocation.of(hosts), str(state))
         self._slow = hostset.mask_of(
             host
             for host in hostset.ids(self._slow | hostset.mask_of(wanted))
@@ -118,7 +121,8 @@ class SlowJobs:
 
     def _wanted(self, ledger: Ledger) -> dict[int, int]:
         """Return the power states that the hosts of slow jobs are to be in."""
-        waiting = {} if ledger.boots is None else ledger.boots.waiting
+        boots = PowerStates.of(ledger).boots
+        waiting = {} if boots is None else boots.waiting
         wanted = dict[int, int]()
         for stay in ledger.running.values():
             level = self._cap.level_of(stay.job)

@@ -12,6 +12,7 @@ from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
+from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.messages import Message
@@ -45,7 +46,7 @@ class RetracePeer(Dispatcher):
         # A job that ends by itself is over before the decision, unless it is continued by then.
         for decision in self.recorded:
             if isinstance(decision, d.RegisterJob) and decision.job.parent == stay.job.id:
-                ledger.register_job(decision.job)
+                Registration.of(ledger).register_job(decision.job)
 
     def bring_forward(self, ledger: Ledger) -> list[str]:
         """Take the starts in `early` first whose hosts are free, and return the ids of their jobs."""
@@ -85,13 +86,13 @@ class RetracePeer(Dispatcher):
             elif isinstance(decision, d.Kill):
                 ledger.kill([ledger.running[name].job for name in decision.job_ids if name in ledger.running])
             elif isinstance(decision, d.RegisterProfile):
-                ledger.register_profile(decision.workload, decision.name, decision.profile)
+                Registration.of(ledger).register_profile(decision.workload, decision.name, decision.profile)
             elif isinstance(decision, d.RegisterJob) and not ledger.roll.knows(decision.job.id):
-                ledger.register_job(decision.job)
+                Registration.of(ledger).register_job(decision.job)
             elif isinstance(decision, d.FinishRegistration):
-                ledger.finish_registration()
+                Registration.of(ledger).finish_registration()
             elif isinstance(decision, d.ContinueRegistration):
-                ledger.continue_registration()
+                Registration.of(ledger).continue_registration()
         self.recorded = blocked
 
 

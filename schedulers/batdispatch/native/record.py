@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.native.library import FOLDER, load
+from batdispatch.native.library import OWN, Library
 
 #: What a field may be: a number, or the elements of an array.
 Kind = type[int] | type[float] | type[np.generic]
@@ -21,24 +21,25 @@ _KINDS: dict[str, Kind] = {
 }
 
 
-def structure_of(file: str, name: str) -> tuple[dict[str, Kind], list[tuple[str, Any]]]:
+def structure_of(file: str, name: str, library: Library = OWN) -> tuple[dict[str, Kind], list[tuple[str, Any]]]:
     """Return what each field of a structure is, in order, as the source in C states it, and the same for `ctypes`.
 
     The address of a structure, or of the first of several, counts as that of whole numbers of 64 bits. Of a structure
     within, each field has a name such as ``key_column``, for the field ``column`` of ``key``.
 
     Args:
-        file: of the source, beside this one.
+        file: of the source.
         name: of the structure.
+        library: to which the source belongs.
     """
-    text = re.sub(r"/\*.*?\*/", "", (FOLDER / file).read_text(), flags=re.DOTALL)
+    text = re.sub(r"/\*.*?\*/", "", (library.folder / file).read_text(), flags=re.DOTALL)
     (body,) = re.findall(r"typedef struct (?:\w+ )?\{([^{}]*)\} " + name + ";", text)
     kinds: dict[str, Kind] = {}
     for kind, field in re.findall(r"(?:const )?(\w+(?: \*)?) ?(\w+);", body):
         if kind in _KINDS or kind.endswith("*"):
             kinds[field] = _KINDS.get(kind, np.int64)
         else:
-            kinds.update({f"{field}_{inner}": value for inner, value in structure_of(file, kind)[0].items()})
+            kinds.update({f"{field}_{inner}": value for inner, value in structure_of(file, kind, library)[0].items()})
     return kinds, [(name, _NUMBERS.get(kind, ctypes.c_void_p)) for name, kind in kinds.items()]
 
 
@@ -85,15 +86,16 @@ class Record(ctypes.Structure):
             self.hold(**{name: grown})
 
 
-def call(name: str, *given: object, result: type[int] | type[float] | None = int) -> Any:
-    """Call a function of the library, which `load` must have found.
+def call(name: str, *given: object, result: type[int] | type[float] | None = int, library: Library = OWN) -> Any:
+    """Call a function of a library, which must have been built.
 
     Args:
         name: of the function.
         given: whole numbers (int64_t), other numbers (double), structures and arrays (their addresses), None.
         result: what the function returns.
+        library: that has the function.
     """
-    function = getattr(load(), name)
+    function = getattr(library.loaded, name)
     function.restype = _NUMBERS.get(result)
     return function(*(_handed(each) for each in given))
 

@@ -1,7 +1,7 @@
 """evalys, fed from our frames: its own reader takes 16 s for 100,000 jobs, and its imports talk.
 
-Notebooks and ``export evalys`` use its job sets and figures. Pages have the same Gantt charts and load curves without
-it (`gantt`, `curves`): evalys and pandas take longer to import than these take to draw.
+Notebooks and ``export evalys`` use its job sets and figures. Notebooks and pages have Gantt charts and load curves of
+their own (`gantt`, `curves`): evalys and pandas take longer to import than these take to draw.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from procset import ProcSet
 
 from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.report import style
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage, logical
 
 #: Most jobs that are drawn one by one, and most that are labelled with their ids: people can still tell these apart.
@@ -37,7 +37,7 @@ WAIT_COLOURS = ("#2a66a8", "#5b93cc", "#a3c3de", "#d8c678", "#e8a33d", "#c8501e"
 
 
 def gantt(
-    columns: RunColumns,
+    columns: JobTable,
     hosts: int,
     *,
     begin: float | None = None,
@@ -95,7 +95,7 @@ def gantt(
     return figure
 
 
-def _mark_resizes(axes: Axes, columns: RunColumns, lineage: Lineage, seconds: float) -> bool:
+def _mark_resizes(axes: Axes, columns: JobTable, lineage: Lineage, seconds: float) -> bool:
     """Draw a line where a job goes on with another number of hosts, over those that it keeps; return whether any is.
 
     None are drawn if there are too many to be told apart.
@@ -125,7 +125,7 @@ def host_axis(axes: Axes, hosts: int) -> None:
         axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
 
 
-def _boxes(axes: Axes, jobs: RunColumns, seconds: float, colours: Sequence[str]) -> None:
+def _boxes(axes: Axes, jobs: JobTable, seconds: float, colours: Sequence[str]) -> None:
     """Draw a rectangle for each run of hosts of each job, as evalys does; few jobs have their ids on them.
 
     evalys outlines and writes in black, which is all that is seen of a short job and cannot be read on dark colours.

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import BatdispatchError
+from batdispatch.core.jobs.job_table import Floats
 from batdispatch.core.machine.machine import Machine
 from batdispatch.explain.records import Explanation
 from batdispatch.explain.run_parts import placement_of, predictions_of
 from batdispatch.explain.wait_causes import explain, recording_of
 from batdispatch.explain.words import sentence
 from batdispatch.parts.prediction import Predictions
-from batdispatch.results.columns import Floats
 from batdispatch.results.metrics.rows import page_unit
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run

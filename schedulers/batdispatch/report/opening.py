@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from batdispatch.core.jobs.job_table import Floats, in_order
 from batdispatch.core.line.hindsight import name_list
 from batdispatch.dispatchers.simple import has_simple
 from batdispatch.report import style
 from batdispatch.report.comparison import same_jobs, simulations
-from batdispatch.results.columns import Floats, in_order
-from batdispatch.results.metrics.compute import STARVATION, Value, describe
+from batdispatch.results.metrics.compute import STARVATION, describe
+from batdispatch.results.metrics.metric import Value
 from batdispatch.results.metrics.rows import Row, metric_row
 from batdispatch.results.numbers import count_of, duration, durations, number
 from batdispatch.results.runs import Run

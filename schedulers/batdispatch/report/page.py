@@ -15,16 +15,15 @@ from batdispatch.report import comparison, style
 from batdispatch.report.curves import in_panels
 from batdispatch.report.html import breakable, page_text
 from batdispatch.report.losses import Losses, begin_losses
-from batdispatch.report.maps import atlases
 from batdispatch.report.opening import opening
-from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
+from batdispatch.report.pictures import compared_curves
 from batdispatch.report.plan_tables import solved_plans
 from batdispatch.report.sections import PageFacts, sections
 from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.metrics.rows import page_unit
 from batdispatch.results.numbers import amount, count_of, duration, durations, number
-from batdispatch.results.runs import Run, display_name, read_runs
+from batdispatch.results.runs import Run, display_name, has_network, read_runs
 from batdispatch.results.sites import Sites
 from batdispatch.results.starvation import NO_EASY, beside_easy, starved_in_words
 from batdispatch.results.units import read_units
@@ -67,7 +66,7 @@ def write_report(
         run_dirs: run folders, in the order of the page.
         out: the page, or a folder that exists, which then gets an index.html.
         explain: whether to say where a dispatcher loses, for which recorded decisions are gone through.
-        printed: whether curves, charts and maps are drawn for paper and for browsers without scripts, too.
+        printed: whether curves are drawn for paper and for browsers without scripts, too.
         workers: who goes through these while the pictures are drawn; None: this process does, one after the other.
         figures: the folder where evalys' figures of these runs may be; None: that beside the runs.
 
@@ -120,12 +119,9 @@ def render(
     )
     losses = begin_losses(runs, workers=workers) if explain else lambda: Losses("", [], {})
     sites = Sites()
-    shared, chart_note = shared_runs(runs, sites)
-    if len(runs) > MAX_CHARTS:
-        chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
-    maps, map_note = atlases(runs, sites, *extent([run.sample for run in runs])) if printed else ([], "")
+    shared, use_note = shared_runs(runs, sites)
     facts = comparison.inputs(runs)
-    curves, drawn = (compared_curves(runs, shared), charts(runs, shared)) if printed else ([], [])
+    curves = compared_curves(runs, shared) if printed else []
     # Only now: workers go through the recordings while the pictures are drawn.
     lost = without_prefix(losses(), runs)
     return page_text(
@@ -135,7 +131,7 @@ def render(
         opening=opening(runs),
         warnings=comparison.warnings(runs),
         many=len(runs) > 1,
-        crowd=len(runs) > MAX_WHOLE or (len(runs) > 1 and bool(maps)),
+        crowd=len(runs) > MAX_WHOLE,
         labels=[run.label for run in runs],
         # Where each run has a panel of its own, no colour stands for it.
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
@@ -143,10 +139,7 @@ def render(
         overview_notes=_notes(runs),
         groups=comparison.group_rows([*comparison.attempt_rows(runs), *comparison.metric_rows(runs)]),
         curves=curves,
-        charts=drawn,
-        chart_note=chart_note,
-        maps=maps,
-        map_note=map_note,
+        lacking=[note for note in (use_note, _map_note(runs, sites)) if note],
         best=lost.best,
         best_price=comparison.best_price(runs, lost.best),
         losers=lost.losers,
@@ -245,6 +238,18 @@ def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, MachineUse
     return found, (
         f"Utilisation curves and charts of {', '.join(missing)} need the platform and workload of the run, which are "
         "not where result.json says, or have changed since."
+    )
+
+
+def _map_note(runs: Sequence[Run], sites: Sites) -> str:
+    """Say which runs on a network have no maps, since their platform is not at hand; empty: none."""
+    machines = {run.label: sites.machine(run) for run in runs if has_network(run)}
+    missing = [label for label, machine in machines.items() if machine is None or machine.topology is None]
+    if not missing:
+        return ""
+    return (
+        f"Maps of {', '.join(missing)} need the platform of the run, which is not where result.json says, or has "
+        "changed since."
     )
 
 

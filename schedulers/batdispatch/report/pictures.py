@@ -11,18 +11,13 @@ from numpy.typing import NDArray
 
 from batdispatch.report import style
 from batdispatch.report.curves import distribution_figure, in_panels, load_figure, stretch
-from batdispatch.report.gantt import gantt
 from batdispatch.report.html import Picture
-from batdispatch.report.occupancy import occupancy
 from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.numbers import duration_unit, number
 from batdispatch.results.runs import Run
 from batdispatch.results.usage import MachineUse, held_by_row
 
 Floats = NDArray[np.float64]
-
-#: Most runs that get a chart of their own; more make a page that nobody can scroll through.
-MAX_CHARTS = 12
 
 
 def curve_figures(runs: Sequence[Run], shared: Mapping[str, MachineUse]) -> list[tuple[str, str, Callable[[], Figure]]]:
@@ -90,32 +85,6 @@ def compared_curves(runs: Sequence[Run], shared: Mapping[str, MachineUse]) -> li
         Picture(title, caption + reference, style.to_svg(draw(), f"c{index}", title))
         for index, (title, caption, draw) in enumerate(curve_figures(runs, shared))
     ]
-
-
-def charts(runs: Sequence[Run], shared: Mapping[str, MachineUse]) -> list[Picture]:
-    """Return who ran where and when, one picture a run, all with the same time axis.
-
-    A Gantt chart for whole hosts; how full nodes are where jobs share them. Runs on shared nodes that are not in
-    `shared` get none.
-    """
-    samples = [_sample(run, None) for run in runs]
-    begin, end = extent(samples)
-    found = []
-    for index, run in enumerate(runs[:MAX_CHARTS]):
-        if run.label in shared and shared[run.label].machine.shared:
-            known = shared[run.label]
-            start, finish = run.columns.spans
-            figure = occupancy(known.slots, known.machine.capacity, start, finish, begin=begin, end=end)
-            caption = "How much of each node's busiest resource is in use, averaged over short stretches of time."
-        elif run.result.platform.resources:
-            continue
-        else:
-            figure = gantt(run.columns, run.hosts or 0, begin=begin, end=end, lineage=run.lineage)
-            caption = "Which hosts ran jobs when; a job's colour says how long it had waited."
-            if run.lineage.resizes(run.columns):
-                caption += " A thick line lies on the hosts that a job keeps when it is resized, at that moment."
-        found.append(Picture(run.label, caption, style.to_svg(figure, f"g{index}", f"Chart of {run.label}")))
-    return found
 
 
 def extent(samples: Sequence[Sample]) -> tuple[float, float]:

@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job_table import Floats
 from batdispatch.inputs.files import read_all, write_whole
-from batdispatch.results.columns import Floats
 from batdispatch.results.run_files import find
 
 #: Names of the files in a run's folder.

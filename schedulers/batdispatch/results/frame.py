@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.results.columns import COLUMNS, RunColumns
+from batdispatch.core.jobs.job_table import COLUMNS, JobTable
 from batdispatch.results.jobs_file import read_columns
 
 
-def frame_of(columns: RunColumns) -> pd.DataFrame:
+def frame_of(columns: JobTable) -> pd.DataFrame:
     """Return the columns of a run as a frame.
 
     Returns:

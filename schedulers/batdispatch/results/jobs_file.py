@@ -21,18 +21,20 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
+from batdispatch.core.jobs.job_table import COLUMNS, SCHEMA, Floats, Form, JobTable, Texts
 from batdispatch.results.cells import Cells, cells_of, kept_once
-from batdispatch.results.columns import COLUMNS, FORMS, Floats, RunColumns, Texts
 
 #: Largest jobs file read, in bytes after decompression: one row per job, so far beyond 10 million jobs.
 MAX_BYTES = 2 << 30
 #: Bytes that are taken apart together: what is in between stays in the processor's cache.
-BYTES = 1 << 18
+BYTES = 1 << 20
 #: Rows that are lists of texts at the same time: with sixty times as many, reading takes twice as long.
 BLOCK = 256
 
-_NUMBERS = tuple(name for name, form in FORMS.items() if form.is_number)
-_REQUIRED = tuple(name for name, form in FORMS.items() if form.is_required)
+_NUMBERS = tuple(column.name for column in SCHEMA if column.form.is_number)
+_REQUIRED = tuple(column.name for column in SCHEMA if column.is_required)
+#: Columns of texts that each row has one of its own.
+_OWN_TEXTS = tuple(column.name for column in SCHEMA if column.form is Form.TEXT)
 #: Names that Batsim 1 to 3 gave to today's columns.
 _OLD_NAMES = {
     "jobID": "job_id",
@@ -47,13 +49,14 @@ _UNKNOWN = -1
 _END = "\0end\n"
 
 
-def read_columns(path: Path) -> RunColumns:
+def read_columns(path: Path) -> JobTable:
     """Read a jobs file, plain or compressed (``.xz``, ``.gz``).
 
     Profiles are named without their workload, as Batsim 4 does. In files that lack the column `final_state`, it follows
     from success and the times; times that follow from others are computed where they are missing.
 
-    Time: about 2 CPU-seconds per million rows as Batsim 4 writes them; 3.5 where quotes, spaces or line ends differ.
+    Time: some 2.5 CPU-seconds per million rows as Batsim writes them; 6 where quotes and line ends differ, or where
+    nothing was built in C.
     Memory: some 200 bytes per row.
 
     Raises:
@@ -67,11 +70,10 @@ def read_columns(path: Path) -> RunColumns:
         numbers = {name: np.empty(most) for name in header if name in _NUMBERS}
         texts = {name: np.empty(most, dtype=_type(name)) for name in header if name in COLUMNS and name not in numbers}
         shared: dict[str, str] = {}
-        places = [header.index(name) for name in numbers]
         for block in blocks:
             part = slice(count, count + len(block))
             try:
-                found = block.numbers(places)
+                found = block.numbers(_numbers)
             except ValueError:
                 _explain(path, header)
                 raise InputError("a row is malformed", source=str(path)) from None
@@ -79,7 +81,7 @@ def read_columns(path: Path) -> RunColumns:
                 column[part] = found[:, index]
             for name, told in texts.items():
                 place = header.index(name)
-                told[part] = block.shared_texts(place, shared) if FORMS[name].is_shared else block.texts(place)
+                told[part] = block.texts(place) if name in _OWN_TEXTS else block.shared_texts(place, shared)
             count += len(block)
     return _complete(
         {name: column[:count] for name, column in numbers.items()},
@@ -90,7 +92,7 @@ def read_columns(path: Path) -> RunColumns:
 
 def _type(name: str) -> np.dtype[Any]:
     """Return the type of a column of texts."""
-    return np.dtype(np.object_) if FORMS[name].is_shared else _TEXT
+    return _TEXT if name in _OWN_TEXTS else np.dtype(np.object_)
 
 
 def _count_lines(path: Path) -> int:
@@ -148,50 +150,25 @@ def _opened(path: Path) -> Iterator[io.BufferedReader]:
         raise InputError(f"not UTF-8 text: {problem.reason}", source=str(path)) from None
 
 
-class _Plain:
-    """Rows as `cells_of` takes them apart."""
-
-    def __init__(self, cells: Cells) -> None:
-        self._cells = cells
-        self.texts = cells.texts
-        self.shared_texts = cells.shared_texts
-
-    def __len__(self) -> int:
-        return len(self._cells.starts)
-
-    def numbers(self, columns: list[int]) -> Floats:
-        """Return the numbers in some columns, float64 [row, column of these], NaN for empty fields.
-
-        Raises:
-            ValueError: as `_numbers`.
-        """
-        values, fine = self._cells.numbers(columns)
-        for index in np.flatnonzero(~fine.all(axis=0)).tolist():
-            rows = ~fine[:, index]
-            texts = self._cells.take(rows).texts(columns[index])
-            values[rows, index] = _numbers(texts)
-        return values
-
-
 class _Odd:
     """Rows as the csv module reads them."""
 
-    def __init__(self, rows: list[list[str]], columns: int) -> None:
+    def __init__(self, rows: list[list[str]], columns: int, numbers: list[int]) -> None:
         self._wrong = any(len(row) != columns for row in rows)
-        self._rows = rows
+        self._rows, self._numbers = rows, numbers
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def numbers(self, columns: list[int]) -> Floats:
-        """Return the numbers in some columns, float64 [row, column of these], NaN for empty fields.
+    def numbers(self, read: Callable[[Sequence[str]], Floats]) -> Floats:
+        """Return the numbers, float64 [row, column of numbers], NaN for empty fields; see `Cells.numbers`.
 
         Raises:
-            ValueError: as `_numbers`, or a row has too few or too many fields.
+            ValueError: as `read`, or a row has too few or too many fields.
         """
         if self._wrong:
             raise ValueError
-        return np.stack([_numbers(self.texts(column)) for column in columns], axis=1)
+        return np.stack([read(self.texts(column)) for column in self._numbers], axis=1)
 
     def texts(self, column: int) -> list[str]:
         """Return the texts in a column."""
@@ -203,7 +180,7 @@ class _Odd:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[tuple[list[str], Iterator[_Plain | _Odd]]]:
+def _reading(path: Path) -> Iterator[tuple[list[str], Iterator[Cells | _Odd]]]:
     """Open a jobs file; give its header, and its rows in blocks.
 
     Raises:
@@ -213,12 +190,13 @@ def _reading(path: Path) -> Iterator[tuple[list[str], Iterator[_Plain | _Odd]]]:
         first, *others = stream.readline().splitlines() or [b""]
         header = _header(first.decode("utf-8-sig"), path)
         # Where lines end in another way, more than the first one may have been read.
-        yield header, _odd_blocks(path, len(header), 1) if others else _blocks(path, stream, len(header))
+        yield header, _odd_blocks(path, header, 1) if others else _blocks(path, stream, header)
 
 
-def _blocks(path: Path, stream: IO[bytes], columns: int) -> Iterator[_Plain | _Odd]:
+def _blocks(path: Path, stream: IO[bytes], header: list[str]) -> Iterator[Cells | _Odd]:
     """Yield the rows below the header, from the first block on that is not plain those of the csv module."""
     line, rest, over = 1, b"", False
+    words = [place for place, name in enumerate(header) if name in COLUMNS and name not in _NUMBERS]
     while not over:
         # A line that is longer than a block asks for ever more of the file at once.
         data = stream.read(max(BYTES, len(rest)))
@@ -230,19 +208,24 @@ def _blocks(path: Path, stream: IO[bytes], columns: int) -> Iterator[_Plain | _O
         block, rest = block[:cut], block[cut:]
         if not block:
             continue
-        cells = cells_of(block, columns)
+        cells = cells_of(block, len(header), _number_places(header), words)
         if cells is None:
-            yield from _odd_blocks(path, columns, line)
+            yield from _odd_blocks(path, header, line)
             return
-        yield _Plain(cells)
-        line += len(cells.starts)
+        yield cells
+        line += len(cells)
 
 
-def _odd_blocks(path: Path, columns: int, line: int) -> Iterator[_Odd]:
+def _number_places(header: list[str]) -> list[int]:
+    """Return where the columns of numbers are."""
+    return [place for place, name in enumerate(header) if name in _NUMBERS]
+
+
+def _odd_blocks(path: Path, header: list[str], line: int) -> Iterator[_Odd]:
     """Yield the rows below a line that ends a row of a plain file, as the csv module reads them."""
     rows = _rows(path, line)
     while block := [row for _, row in islice(rows, BLOCK)]:
-        yield _Odd(block, columns)
+        yield _Odd(block, len(header), _number_places(header))
 
 
 def _rows(path: Path, below: int) -> Iterator[tuple[int, list[str]]]:
@@ -340,7 +323,7 @@ def _explain(path: Path, header: Sequence[str]) -> None:
                 )
 
 
-def _complete(values: dict[str, Floats], texts: dict[str, Texts], path: Path) -> RunColumns:
+def _complete(values: dict[str, Floats], texts: dict[str, Texts], path: Path) -> JobTable:
     """Check each column's values, fill in the columns that older files lack, and settle the types."""
     count = len(texts["job_id"])
     for name in COLUMNS:
@@ -400,7 +383,7 @@ def _complete(values: dict[str, Floats], texts: dict[str, Texts], path: Path) ->
         "success": success == 1,
         "final_state": state,
     }
-    return RunColumns(**{**values, **texts, **settled})
+    return JobTable(**{**values, **texts, **settled})
 
 
 def _concluded(start: Floats, finish: Floats, asked: Floats, success: Floats) -> NDArray[np.int8]:

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Resumption
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import write_whole
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.rows import read_rows, write_rows
 
 #: Name of the record in a run's folder.
@@ -73,7 +73,7 @@ class Lineage:
         """Number of segments of each logical job, int64 [logical job]."""
         return np.bincount(self.job, minlength=len(self.first)).astype(np.int64)
 
-    def resizes(self, columns: RunColumns) -> int:
+    def resizes(self, columns: JobTable) -> int:
         """Return how many rows have another number of units than the row that they continue."""
         rows = np.flatnonzero(self.parent >= 0)
         units = columns.requested_number_of_resources
@@ -101,7 +101,7 @@ def write_lineage(parents: Mapping[str, str], path: Path, resumed: Mapping[str, 
     write_whole(path, write_rows(header, (fields for _, fields in _rows_of(parents, resumed))))
 
 
-def lineage_of(columns: RunColumns, parents: Mapping[str, str]) -> Lineage:
+def lineage_of(columns: JobTable, parents: Mapping[str, str]) -> Lineage:
     """Return the lineage of a run that is at hand.
 
     Args:
@@ -127,7 +127,7 @@ def _rows_of(parents: Mapping[str, str], resumed: Mapping[str, Resumption]) -> l
     return listed
 
 
-def read_lineage(path: Path, columns: RunColumns) -> Lineage:
+def read_lineage(path: Path, columns: JobTable) -> Lineage:
     """Read the record of a run; if there is no such file, nothing is joined.
 
     Args:
@@ -142,7 +142,7 @@ def read_lineage(path: Path, columns: RunColumns) -> Lineage:
     return _joined(columns, read_rows(path, _COLUMNS, more=_RESUMED), str(path))
 
 
-def _joined(columns: RunColumns, listed: Iterable[tuple[int, Sequence[str]]], source: str) -> Lineage:
+def _joined(columns: JobTable, listed: Iterable[tuple[int, Sequence[str]]], source: str) -> Lineage:
     """Join the rows of a run by the rows of a record, each with its line."""
     rows: dict[tuple[str, str], int] = {}
     for row, (workload, name) in enumerate(zip(columns.workload_name, columns.job_id, strict=True)):
@@ -187,7 +187,7 @@ def _seconds(text: str, name: str, source: str, place: str) -> float:
 def _resolved(
     parent: NDArray[np.int64],
     times: NDArray[np.float64],
-    columns: RunColumns,
+    columns: JobTable,
     lines: Mapping[int, int],
     source: str,
 ) -> Lineage:
@@ -222,7 +222,7 @@ def _resolved(
     return Lineage(parent, root, depth, *times)
 
 
-def logical(columns: RunColumns, lineage: Lineage) -> RunColumns:
+def logical(columns: JobTable, lineage: Lineage) -> JobTable:
     """Return one row for each logical job, in the order of their first segments (`Lineage.segments` counts them).
 
     Submission, user and what was requested are those of the first segment. The start is the first one and the end the
@@ -269,7 +269,7 @@ def logical(columns: RunColumns, lineage: Lineage) -> RunColumns:
     )
 
 
-def _check_order(columns: RunColumns, lineage: Lineage) -> None:
+def _check_order(columns: JobTable, lineage: Lineage) -> None:
     rows = np.flatnonzero((lineage.parent >= 0) & columns.ran)
     start = columns.starting_time[rows]
     ended = columns.finish_time[lineage.parent[rows]]
@@ -285,7 +285,7 @@ def _check_order(columns: RunColumns, lineage: Lineage) -> None:
         )
 
 
-def waits(columns: RunColumns, lineage: Lineage) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def waits(columns: JobTable, lineage: Lineage) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return when logical jobs began and when they stopped waiting, s, float64 [stretch of waiting].
 
     A job waits from its submission to its first start, and from the end of each segment to the start of the next one.

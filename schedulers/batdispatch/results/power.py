@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job_table import Floats, JobTable
 from batdispatch.core.line.options import parse_named
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.series import Series
@@ -17,7 +18,6 @@ from batdispatch.core.numerals import number_of
 from batdispatch.engines.energy_files import CHANGES, ENERGY, EnergyTable, PowerRows
 from batdispatch.inputs.series import read_series
 from batdispatch.inputs.workloads.model import Window
-from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.power_rows import read_energy, read_power
 from batdispatch.results.power_split import PowerSplit
 from batdispatch.results.schedule import read_schedule
@@ -62,7 +62,7 @@ class RunPower:
         except InputError as problem:
             raise problem.found_in(str(folder / CHANGES)) from None
 
-    def of_run(self, columns: RunColumns) -> Mapping[str, float]:
+    def of_run(self, columns: JobTable) -> Mapping[str, float]:
         """Return what metrics of power are made of; nothing if the run counted no energy.
 
         The keys are ``joules`` from the first submission to the last end, ``joules_of_jobs``, the ``peak`` and ``p95``

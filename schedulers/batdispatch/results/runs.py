@@ -13,6 +13,7 @@ import numpy as np
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.job_table import Floats, JobTable, Texts
 from batdispatch.core.line.options import written
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.energy_files import PowerRows
@@ -20,12 +21,14 @@ from batdispatch.inputs.files import closest
 from batdispatch.inputs.folders import check_finished, stamp
 from batdispatch.inputs.workloads.dates import LogDates
 from batdispatch.inputs.workloads.model import WINDOW_FIELD, WINDOWS_FIELD, Window
-from batdispatch.results.columns import Floats, RunColumns, Texts
 from batdispatch.results.decisions import SolvedPlan, read_solved_plans
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, rows_as_jobs
-from batdispatch.results.metrics.compute import METRICS, PRICE_AND_CAP, Value, compute
+from batdispatch.results.metrics.compute import PRICE_AND_CAP, compute
+from batdispatch.results.metrics.compute import metrics as all_metrics
+from batdispatch.results.metrics.measure import measures
+from batdispatch.results.metrics.metric import Value
 from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.power import RunPower
 from batdispatch.results.run_files import RESULT, check_files, find
@@ -37,7 +40,6 @@ from batdispatch.results.usage import asking_jobs, held_by_row, licences_of, slo
 if TYPE_CHECKING:
     import pandas as pd
 
-    from batdispatch.results.network.use import NetworkUse
 
 #: Largest result.json read, in bytes.
 MAX_BYTES = 1 << 28
@@ -179,14 +181,14 @@ class Run:
 
     folder: Path
     label: str
-    columns: RunColumns
+    columns: JobTable
     lineage: Lineage
     result: Result
     hosts: int | None
     metrics: Mapping[str, Value]
 
     @cached_property
-    def logical(self) -> RunColumns:
+    def logical(self) -> JobTable:
         """Its logical jobs, one row each, see `lineage.logical`."""
         return logical(self.columns, self.lineage)
 
@@ -319,7 +321,7 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     known = {name: value for name, value in noted.items() if value is not None}
     metrics = {name: known.get(name) if value is None else value for name, value in values.items()}
     # The series of prices and caps need not be at hand any more.
-    kept = ("utilisation_", *(name for name, each in METRICS.items() if each.group == PRICE_AND_CAP))
+    kept = ("utilisation_", *(name for name, each in all_metrics().items() if each.group == PRICE_AND_CAP))
     metrics |= {name: value for name, value in known.items() if name.startswith(kept) and name not in metrics}
     check_finished(folder)
     if stamp(folder / RESULT) != written:
@@ -375,17 +377,17 @@ class Figures:
 
     Attributes:
         metrics: name -> value.
-        network: what each row makes of the machine's network; None: there is none.
+        measured: what measures say of the rows, by name (see `metrics.measure`).
         counted: what result.json says of its workload's windows, by the field that names these; empty: there is none.
     """
 
     metrics: dict[str, Value]
-    network: NetworkUse | None
+    measured: dict[str, Any]
     counted: dict[str, Any] = field(default_factory=dict)
 
 
 def figures_of(
-    columns: RunColumns,
+    columns: JobTable,
     result: Mapping[str, Any],
     *,
     machine: Machine | None = None,
@@ -433,11 +435,8 @@ def figures_of(
             for name, part in held_by_row(slots, len(columns), machine.resources).items():
                 held[name] += part
         amounts |= held
-    network = None
-    if machine is not None and machine.topology is not None:
-        from batdispatch.results.network.use import network_use
-
-        network = network_use(columns, machine, asking)
+    measured = {} if machine is None else {each.name: each.of(columns, machine, asking) for each in measures()}
+    measured = {name: use for name, use in measured.items() if use is not None}
     sample = partial(
         sample_of,
         columns,
@@ -447,7 +446,7 @@ def figures_of(
         licences=licences,
         amounts=amounts,
         users=users,
-        network=network,
+        measured=measured,
         decisions=result.get("decisions"),
     )
 
@@ -459,7 +458,7 @@ def figures_of(
 
     told: dict[str, Any] = {} if window is None else {WINDOW_FIELD: count(window)}
     told |= {WINDOWS_FIELD: [count(part) for part in windows]} if windows else {}
-    return Figures(compute(sample(power=energy.of_run(columns))), network, told)
+    return Figures(compute(sample(power=energy.of_run(columns))), measured, told)
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:

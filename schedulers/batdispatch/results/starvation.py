@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from batdispatch.core.jobs.job_table import Floats, JobTable
 from batdispatch.inputs.workloads.model import Window
-from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import logical, read_lineage
@@ -37,7 +37,7 @@ class RunJobs(Protocol):
         """Its result.json."""
 
     @property
-    def logical(self) -> RunColumns:
+    def logical(self) -> JobTable:
         """Its logical jobs."""
 
 
@@ -56,7 +56,7 @@ class FolderJobs:
         return read_result(self._folder)
 
     @property
-    def logical(self) -> RunColumns:
+    def logical(self) -> JobTable:
         """Its logical jobs, read when they are asked for and not kept."""
         columns = read_columns(jobs_file(self._folder) or self._folder / "jobs.csv")
         return logical(columns, read_lineage(self._folder / LINEAGE, columns))
@@ -156,12 +156,12 @@ def starved_columns(folders: Iterable[Path]) -> dict[Path, list[dict[str, int]]]
     return {folder: [{STARVATION.name: count} for count in counts.get(folder, [])] for folder in each}
 
 
-def starved_beside(ours: RunColumns, easy: RunColumns, window: Window | None = None) -> int:
+def starved_beside(ours: JobTable, easy: JobTable, window: Window | None = None) -> int:
     """Return how many jobs starve, beside the same jobs under easy; `window`: which of them count, None for all."""
     return len(waits_of_starved(ours, easy, window))
 
 
-def waits_of_starved(ours: RunColumns, easy: RunColumns, window: Window | None = None) -> Floats:
+def waits_of_starved(ours: JobTable, easy: JobTable, window: Window | None = None) -> Floats:
     """Return how long the jobs that starve wait under easy, s; `window`: which of them count, None for all."""
     window = window or Window()
     jobs, others = (one.take(one.ran & jobs_of_window(one, window)) for one in (ours, easy))
@@ -172,7 +172,7 @@ def waits_of_starved(ours: RunColumns, easy: RunColumns, window: Window | None =
     return starved
 
 
-def _waits(jobs: RunColumns, window: Window) -> Floats:
+def _waits(jobs: JobTable, window: Window) -> Floats:
     """Return how long jobs wait as far as they are watched, in seconds."""
     if window.until is None:
         return jobs.waiting_time

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.results.columns import RunColumns
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.results.rows import read_rows
 
 
-def read_units(path: Path, columns: RunColumns, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def read_units(path: Path, columns: JobTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Read units.csv: how many units of its job each host slot carries, int64 [slot] along the hosts of each row.
 
     A job that is not in the file, and every job when there is no such file, has one unit on each host.

@@ -16,15 +16,15 @@ from batdispatch.core.capacity.need import along
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.core.machine.machine import Machine
-from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage
 
 #: Slots that are looked at together: enough for numpy, little enough for the memory.
 BLOCK = 1 << 18
 
 
-def asking_jobs(columns: RunColumns, jobs: Iterable[Job], lineage: Lineage | None = None) -> list[Job | None]:
+def asking_jobs(columns: JobTable, jobs: Iterable[Job], lineage: Lineage | None = None) -> list[Job | None]:
     """Return for each row the job of the workload whose request says what the row's job takes on a node.
 
     It is the job of the row's ``workload!id``, or of its id alone when the workload's jobs carry no prefix. Where the

@@ -11,10 +11,10 @@ from typing import Any
 from batdispatch import __version__
 from batdispatch.batsim import protocol
 from batdispatch.core.errors import DeadlockError, InputError
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.core.line.messages import Peer
 from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
-from batdispatch.engines.job_rows import Rows
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.engines.simulation import Outcome, Task
@@ -97,12 +97,12 @@ def session_of(task: Task) -> Session:
 
 
 def outcome_of(
-    decider: Session | ForeignPeer, engine: dict[str, Any], messages: int, rows: Rows | None = None
+    decider: Session | ForeignPeer, engine: dict[str, Any], messages: int, rows: JobTable | None = None
 ) -> Outcome:
     """Return what is left of a simulation whose decider has ended; for the rest see `Outcome`."""
     times, seconds = decider.decision_times, decider.decision_seconds
     if isinstance(decider, ForeignPeer):
         return Outcome(engine, messages, rows, {}, decider.rejections, times, seconds)
     ledger = decider.ledger
-    rejections, parents = ([], {}) if ledger is None else (ledger.rejections, ledger.parents)
+    rejections, parents = ([], {}) if ledger is None else (ledger.rejections, ledger.roll.parents)
     return Outcome(engine, messages, rows, decider.report, rejections, times, seconds, parents)

@@ -13,6 +13,7 @@ from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
+from batdispatch.engines.simulation import Setting
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import Platform, read_platform
@@ -20,8 +21,7 @@ from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.links.options import ASKED_FOR, EngineInPlace
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.results.run_files import NAMES, RESULT
-from batdispatch.runs.engines import counted_energy, needs_simgrid
-from batdispatch.runs.in_simgrid import call_in_simgrid
+from batdispatch.runs.engines import counted_energy, timing_engine
 from batdispatch.runs.spec import RunSpec
 
 
@@ -44,12 +44,12 @@ def simulate_for_scheduler(spec: RunSpec, options: EngineInPlace, out: Path) -> 
     energy = counted_energy(spec.energy, needed=False)
     if energy is not None:
         site.powers()
-    apart = needs_simgrid(site, jobs, spec.simgrid, spec.clock, energy)
+    engine = timing_engine(Setting(site, jobs, spec.clock, spec.simgrid, energy))
     with Claim(out) as claim:
-        if apart:
-            call_in_simgrid(spec.platform, energy is not None, simulate_with_simgrid, spec, options, claim.place)
-        else:
+        if engine is None:
             _simulate(spec, options, claim.place, site, jobs, None)
+        else:
+            engine.call_apart(spec.platform, energy is not None, simulate_apart, spec, options, claim.place)
         # What an earlier run left beside the tables would pass for this one's.
         claim.publish([*NAMES, RESULT])
 
@@ -66,13 +66,12 @@ def _read(spec: RunSpec, options: EngineInPlace) -> tuple[Platform, Workload]:
     return site, read_workload(Path(spec.workload))
 
 
-def simulate_with_simgrid(spec: RunSpec, options: EngineInPlace, out: Path, progress: object) -> None:
-    """Simulate with SimGrid in this process, once."""
-    from batdispatch.engines.simgrid_timer import SimGridTimer
-
+def simulate_apart(spec: RunSpec, options: EngineInPlace, out: Path, progress: object) -> None:
+    """Simulate with a timer in this process, which is its own."""
     site, jobs = _read(spec, options)
-    energy = counted_energy(spec.energy, needed=False)
-    _simulate(spec, options, out, site, jobs, SimGridTimer(site, energy=energy is not None))
+    setting = Setting(site, jobs, spec.clock, spec.simgrid, counted_energy(spec.energy, needed=False))
+    engine = timing_engine(setting)
+    _simulate(spec, options, out, site, jobs, None if engine is None else engine.timer(setting))
 
 
 def _simulate(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.job_table import Floats, JobTable
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.importers import ImportResult
@@ -17,7 +18,6 @@ from batdispatch.report.fidelity.page import alone, render
 from batdispatch.report.fidelity.waits import Waits, apart
 from batdispatch.report.fidelity.words import LOG
 from batdispatch.report.workload.traits import Traits
-from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.starvation import FolderJobs
 from batdispatch.runs.compare import compare, entrants_of
 from batdispatch.runs.inputs import Inputs
@@ -92,7 +92,7 @@ def waits_of(
     }
 
 
-def waits_in(columns: RunColumns, rows: Mapping[str, int]) -> tuple[Floats, Floats]:
+def waits_in(columns: JobTable, rows: Mapping[str, int]) -> tuple[Floats, Floats]:
     """Return wait and run time of each job of the workload in a run, s, float64 [job]; nan: it did not run.
 
     Args:

@@ -13,13 +13,13 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.fields import is_whole_hosts
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.job_table import COLUMNS
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import write_json, write_whole
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.dates import dates_of
 from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.inputs.workloads.node_use import host_names
-from batdispatch.results.columns import COLUMNS
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import write_lineage

@@ -23,13 +23,13 @@ import batdispatch
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.line.registry import announcements
-from batdispatch.engines.simgrid_library import find_simgrid
 from batdispatch.inputs.files import file_digest
 from batdispatch.inputs.series import place_of
 from batdispatch.links.foreign import is_foreign, sources_of
 from batdispatch.results.origins import OPTION
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
+from batdispatch.runs.engines import libraries
 from batdispatch.runs.spec import RunSpec
 
 #: Packages whose version may change a schedule.
@@ -87,7 +87,7 @@ def environment() -> dict[str, Any]:
         "batdispatch": batdispatch.__version__,
         "python": python_platform.python_version(),
         "packages": {name: known for name in _PACKAGES if (known := _version(name)) is not None},
-        "simgrid": find_simgrid(),
+        **libraries(),
     }
 
 

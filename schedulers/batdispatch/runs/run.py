@@ -7,7 +7,6 @@ import resource
 import time
 from collections.abc import Callable
 from copy import deepcopy
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,14 +24,12 @@ from batdispatch.inputs.folders import Claim, clear_mark
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.links.foreign import create_any, is_foreign
-from batdispatch.results.columns import columns_of
 from batdispatch.results.decisions import PLANS, TIMES, write_decision_times
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage, write_lineage
+from batdispatch.results.metrics.measure import measures
 from batdispatch.results.metrics.percentile import percentile
-from batdispatch.results.network.table import FILE as NETWORK
-from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
 from batdispatch.runs.engines import Simulation, counted_energy
@@ -153,15 +150,13 @@ def execute(
         try:
             if spec.engine != "embedded":
                 result = _serve_batsim(inputs, claim.place, progress, notice)
-            elif not inputs.simulation.in_simgrid:
+            elif (engine := inputs.simulation.apart) is None:
                 result = _finish(inputs, inputs.simulation.simulate(claim.place, progress), claim.place)
             else:
-                from batdispatch.runs.in_simgrid import call_in_simgrid
-
                 check_known_elsewhere(own)
                 counts = inputs.task.energy is not None
-                call = (execute_with_simgrid, spec, claim.place, own)
-                result = call_in_simgrid(spec.platform, counts, *call, progress=progress)
+                call = (execute_apart, spec, claim.place, own)
+                result = engine.call_apart(spec.platform, counts, *call, progress=progress)
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -204,14 +199,10 @@ def is_made(spec: RunSpec, out: Path) -> bool:
     return is_whole(out, made_from(spec, platform=platform, workload=workload, events=events))
 
 
-def execute_with_simgrid(spec: RunSpec, out: Path, own: Dispatcher | None, progress: Progress) -> dict[str, Any]:
-    """Simulate a run with SimGrid in this process, once, and return its result.json; raises as `execute`."""
-    from batdispatch.engines.simgrid_timer import SimGridTimer
-
+def execute_apart(spec: RunSpec, out: Path, own: Dispatcher | None, progress: Progress) -> dict[str, Any]:
+    """Simulate a run in this process, which is its own, and return its result.json; raises as `execute`."""
     inputs = _Inputs(spec, InputFiles(), own)
-    timer = SimGridTimer(inputs.platform, energy=inputs.task.energy is not None)
-    outcome = inputs.simulation.simulate(out, progress, timer)
-    return _finish(inputs, outcome, out)
+    return _finish(inputs, inputs.simulation.simulate(out, progress), out)
 
 
 class _Inputs:
@@ -240,10 +231,11 @@ class _Inputs:
             decision_clock=spec.decision_clock,
             timeout=spec.timeout,
             energy=counted_energy(spec.energy, self.dispatcher.needs_energy),
+            compiled=spec.compiled,
         )
         if self.task.energy is not None:
             self.platform.powers()
-        self.simulation = Simulation(self.task, spec.compiled, None if spec.engine == "embedded" else spec.engine)
+        self.simulation = Simulation(self.task, None if spec.engine == "embedded" else spec.engine)
         self.made_from = made_from(
             spec,
             platform=self.platform.digest,
@@ -294,8 +286,7 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         "report": ended.report,
     }
     write_lineage(ended.parents, out / LINEAGE, dispatcher.resumed())
-    read = partial(read_columns, out / "jobs.csv")
-    columns = read() if ended.rows is None else columns_of(ended.rows, read)
+    columns = read_columns(out / "jobs.csv") if ended.rows is None else ended.rows
     jobs = workload.workload().jobs if ended.users is None else None
     figures = figures_of(
         columns,
@@ -315,7 +306,8 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         result["workload"]["dates"] = msgspec.to_builtins(workload.dates)
     # Beside the windows, so that "metrics" are those of jobs.csv whatever counts.
     result["workload"] |= figures.counted
-    write_table(figures.network, columns, out / NETWORK)
+    for measure in measures():
+        measure.write(figures.measured.get(measure.name), columns, out)
     if "failed_attempts" in dispatcher.report():
         from batdispatch.results.metrics.attempts import attempt_metrics
 

@@ -28,15 +28,13 @@ from batdispatch.core.line.settings import (
     settings_of,
 )
 from batdispatch.core.numerals import number_of
-from batdispatch.engines.choices import Clock, DecisionClock, Energy, UseSimGrid
+from batdispatch.engines.choices import Clock, DecisionClock, Energy, UseCompiled, UseSimGrid
 
 if TYPE_CHECKING:
     from batdispatch.core.line.session import Session
 
 #: What simulates: this package, or a real Batsim that is started.
 Engine = Literal["embedded", "batsim4", "batsim5"]
-#: ``auto``: where it can be; ``always``: what cannot be is refused; ``never``.
-UseCompiled = Literal["auto", "always", "never"]
 #: Of all random choices.
 Seed = Annotated[int, Meta(ge=0)]
 #: Above 0.

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from batdispatch.audit.run import Auditor
 from batdispatch.batsim import PROTOCOLS, Wire, features_for, protocol
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError
 from batdispatch.core.line.dispatcher import create
@@ -25,6 +24,7 @@ from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.platform_peer import informed_by
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.replay import replay
+from batdispatch.runs.audits import auditors
 from batdispatch.runs.engines import counted_energy
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
@@ -80,10 +80,11 @@ def check_dispatcher(
     try:
         result = execute(spec, first)
         execute(spec, again)
-        findings = Auditor().run(first)
+        findings = [auditor.run(first) for auditor in auditors()]
     except BatdispatchError as problem:
         raise AssertionError(f"{about}: {problem}") from _its_author(problem)
-    assert not findings.total, f"{about}: {'; '.join(map(str, findings.kept[:5]))}"
+    for each in findings:
+        assert not each.total, f"{about}: {'; '.join(map(str, each.kept[:5]))}"
     silent = [rejection["job"] for rejection in result["rejected"] if not rejection["reason"]]
     assert not silent, f"{about}: rejected without a reason: {', '.join(silent)}"
     for file in _SAME:

@@ -14,11 +14,11 @@ from batdispatch.abilities.explorer import families as module
 from batdispatch.abilities.explorer.data import Table, page_data
 from batdispatch.abilities.explorer.families import families
 from batdispatch.abilities.explorer.parts import parts_of, scales
+from batdispatch.abilities.topology import generate as topologies
+from batdispatch.abilities.topology.networks import Grid
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import events as e
-from batdispatch.core.machine.topology import Grid
-from batdispatch.inputs.platforms import generate
 from batdispatch.report.page import shared_runs
 from batdispatch.results.outages import absences
 from batdispatch.results.runs import Run, read_runs
@@ -131,7 +131,7 @@ def test_links_that_would_take_too_long_to_follow_are_left_out(
 
 def test_a_run_whose_platform_has_changed_is_told_nothing(torus: Callable[..., Run], tmp_path: Path) -> None:
     run = torus()
-    (tmp_path / "torus.xml").write_bytes(generate.torus((3, 4), hosts_per_router=2, io=4))
+    (tmp_path / "torus.xml").write_bytes(topologies.torus((3, 4), hosts_per_router=2, io=4))
     table = page_data([run], {}, lambda table: families(table, Sites(), {}))
     assert table is not None
     assert "families" not in table

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from batdispatch.core.machine.topology import Topology
+from batdispatch.abilities.topology.networks import Topology
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.report.page import render
 from batdispatch.results.numbers import number
@@ -545,13 +545,12 @@ def test_everything_fits_and_each_chart_is_a_picture(mapped: str, width: int, tm
         const some = pictures.map((canvas) => {
           return pixels(canvas).some((value) => value);
         });
-        return [some, getComputedStyle(document.getElementById("maps")).display];
+        return some;
         """,
         tmp_path,
         width=width,
     )
-    assert all(told[0])
-    assert told[1] == "none"
+    assert all(told)
 
 
 @needs_browser
@@ -587,19 +586,18 @@ def test_nothing_stands_in_the_way_of_a_reader(mapped: str, shared: Run, dark: b
 
 
 @needs_browser
-def test_without_scripts_and_on_paper_the_static_maps_stand(mapped: str, tmp_path: Path) -> None:
-    with opened(mapped, tmp_path, scripts=False) as shown:
-        assert shown.locator("#maps svg").first.is_visible()
-        assert not shown.locator("#explore").is_visible()
-    with opened(mapped, tmp_path) as shown:
+@pytest.mark.parametrize("dark", [False, True])
+def test_paper_has_the_maps_unless_they_are_painted_for_dark_paper(mapped: str, dark: bool, tmp_path: Path) -> None:
+    with opened(mapped, tmp_path, dark=dark) as shown:
         ready(shown)
-        assert not shown.locator("#maps").is_visible()
-        shown.emulate_media(media="print")
-        assert shown.locator("#maps svg").first.is_visible()
         assert 1 <= sheets(shown) <= 4
+        shown.emulate_media(media="print")
+        titles = shown.locator("#explore-paper text[font-weight=bold]").all_inner_texts()
+        assert ("Maps" in titles) is not dark
+        assert len(titles) > dark
+        assert (shown.locator("#explore-paper image").count() > 0) is not dark
 
 
 def test_a_page_of_plain_hosts_has_no_scripts_of_families(write_jobs: Any) -> None:
     page = render(read_runs([write_jobs({"a": {}})]), explain=False)
     assert "modules['families/" not in page
-    assert ".mapped" not in page

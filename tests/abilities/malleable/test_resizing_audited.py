@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from batdispatch.abilities.topology.generate import torus
 from batdispatch.cli.main import cli
-from batdispatch.inputs.platforms.generate import torus
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from malleable import malleable_tasks

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from batdispatch.abilities.malleable.redistribution import transfer_profile
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line.dispatcher import create

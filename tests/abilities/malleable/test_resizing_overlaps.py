@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.inputs.platforms import generate
 from sealing import seal
 from sites import delays, simulated

@@ -90,7 +90,7 @@ def test_the_best_limits_are_those_of_python(values: list[int], beta: float) -> 
     price = Price(alpha=1.0, beta=beta, gamma=2.0)
     found = toptimal_on_grid(law, 60, price)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("batdispatch.abilities.stochastic.requests.toptimal.load", lambda: None)
+        patch.setattr("batdispatch.abilities.stochastic.requests.toptimal._LIBRARY.loaded", None)
         assert found == toptimal_on_grid(law, 60, price)
 
 

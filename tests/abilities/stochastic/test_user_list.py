@@ -14,7 +14,7 @@ import queue_cases
 from batdispatch.abilities.stochastic.doors.command import command
 from batdispatch.abilities.stochastic.requests import make_sequence
 from batdispatch.abilities.stochastic.requests.vocabulary import parse_law
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.machine.machine import Machine

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from batdispatch.audit.run import Auditor
+from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line import decisions as d

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.abilities.topology import generate as topologies
+from batdispatch.abilities.topology.generate.spread import spread_routers
+from batdispatch.abilities.topology.generate.torus import RouterLinks
+from batdispatch.abilities.topology.networks import Grid
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.platforms import Platform, generate, read_platform
-from batdispatch.inputs.platforms.generate.spread import spread_routers
-from batdispatch.inputs.platforms.generate.torus import RouterLinks
 from batdispatch_papers.esp.machine import esp
 from batdispatch_papers.eurora.machine import eurora
 from batdispatch_papers.kit.machine import forhlr2
@@ -35,11 +36,11 @@ KINDS = {
     "eurora": eurora,
     "forhlr2": forhlr2,
     "esp": esp,
-    "torus": lambda: generate.torus([4, 3, 2], io=5, capacity="core=32"),
-    "torus, split": lambda: generate.torus([4, 3, 2], io=5, capacity="core=32", router_links="split"),
-    "mesh": lambda: generate.mesh([4, 3, 2], hosts_per_router=2, io=5),
-    "fat tree": lambda: generate.fat_tree([4, 4], [1, 2], [1, 2], capacity="core=8"),
-    "dragonfly": lambda: generate.dragonfly([3, 4], [4, 3], [5, 1], 2),
+    "torus": lambda: topologies.torus([4, 3, 2], io=5, capacity="core=32"),
+    "torus, split": lambda: topologies.torus([4, 3, 2], io=5, capacity="core=32", router_links="split"),
+    "mesh": lambda: topologies.mesh([4, 3, 2], hosts_per_router=2, io=5),
+    "fat tree": lambda: topologies.fat_tree([4, 4], [1, 2], [1, 2], capacity="core=8"),
+    "dragonfly": lambda: topologies.dragonfly([3, 4], [4, 3], [5, 1], 2),
 }
 
 
@@ -74,7 +75,7 @@ def test_links_are_written_as_given(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("router_links", ["shared", "split"])
 def test_torus_hosts_share_routers_and_io_stands_on_them(router_links: RouterLinks, tmp_path: Path) -> None:
-    platform = read(tmp_path, generate.torus([4, 3, 2], hosts_per_router=2, io=5, router_links=router_links))
+    platform = read(tmp_path, topologies.torus([4, 3, 2], hosts_per_router=2, io=5, router_links=router_links))
     machine = platform.machine
     assert machine.size == 43
     assert len(machine.storage) == 5
@@ -96,7 +97,7 @@ def test_torus_hosts_share_routers_and_io_stands_on_them(router_links: RouterLin
 
 def test_shared_and_split_links_make_the_same_machine(tmp_path: Path) -> None:
     shared, split = (
-        read(tmp_path, generate.torus([5, 3], hosts_per_router=3, io=4, capacity="core=8", router_links=links))
+        read(tmp_path, topologies.torus([5, 3], hosts_per_router=3, io=4, capacity="core=8", router_links=links))
         for links in ("shared", "split")
     )
     assert names(shared) == names(split)
@@ -116,13 +117,16 @@ def test_shared_and_split_links_make_the_same_machine(tmp_path: Path) -> None:
     [((12, 12, 12), 2, True), ((24, 24, 24), 2, False), ((12, 12, 13), 2, False), ((4, 4), 1, False)],
 )
 def test_links_are_shared_by_default_up_to_a_size(dims: tuple[int, ...], per: int, written: bool) -> None:
-    content = generate.torus(dims, hosts_per_router=per)
+    content = topologies.torus(dims, hosts_per_router=per)
     assert (b'topology="TORUS"' in content) != written
 
 
 def test_bandwidths_of_dimensions_and_hosts_stand_on_their_links() -> None:
-    widths = generate.Widths(("2GBps", "1GBps"), "500MBps")
-    for content in (generate.torus([4, 3], hosts_per_router=1, widths=widths), generate.mesh([4, 3], widths=widths)):
+    widths = topologies.Widths(("2GBps", "1GBps"), "500MBps")
+    for content in (
+        topologies.torus([4, 3], hosts_per_router=1, widths=widths),
+        topologies.mesh([4, 3], widths=widths),
+    ):
         found = set(re.findall(r'<link id="([a-z]+\d?)_\w+" bandwidth="(\w+)"', content.decode()))
         # Of each router all that its hosts and its neighbours send, three times.
         inside = ("inside", "19500000000Bps")
@@ -132,13 +136,16 @@ def test_bandwidths_of_dimensions_and_hosts_stand_on_their_links() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: generate.torus([18, 18, 18], router_links="shared"), "6804 zones .* are more than 5000"),
-        (lambda: generate.mesh([80, 80]), "6560 zones .* are more than 5000"),
-        (lambda: generate.mesh([4, 4], widths=generate.Widths(("1GBps",) * 3)), "--bw: 3 bandwidths .* 2 dimensions"),
-        (lambda: generate.mesh([4], widths=generate.Widths(("1GB/s",))), "--bw: '1GB/s'"),
-        (lambda: generate.mesh([4], widths=generate.Widths((), "0Bps")), "--host-bw: '0Bps' must be positive"),
+        (lambda: topologies.torus([18, 18, 18], router_links="shared"), "6804 zones .* are more than 5000"),
+        (lambda: topologies.mesh([80, 80]), "6560 zones .* are more than 5000"),
         (
-            lambda: generate.torus([4], router_links="split", widths=generate.Widths(("1GBps",))),
+            lambda: topologies.mesh([4, 4], widths=topologies.Widths(("1GBps",) * 3)),
+            "--bw: 3 bandwidths .* 2 dimensions",
+        ),
+        (lambda: topologies.mesh([4], widths=topologies.Widths(("1GB/s",))), "--bw: '1GB/s'"),
+        (lambda: topologies.mesh([4], widths=topologies.Widths((), "0Bps")), "--host-bw: '0Bps' must be positive"),
+        (
+            lambda: topologies.torus([4], router_links="split", widths=topologies.Widths(("1GBps",))),
             "has one bandwidth for all links",
         ),
     ],
@@ -149,7 +156,7 @@ def test_grids_that_are_not_written(make: Callable[[], bytes], message: str) -> 
 
 
 def test_torus_with_one_host_a_router(tmp_path: Path) -> None:
-    platform = read(tmp_path, generate.torus([3, 3], hosts_per_router=1))
+    platform = read(tmp_path, topologies.torus([3, 3], hosts_per_router=1))
     assert platform.clusters[0].parameters == "3,3"
     assert platform.machine.coordinates is not None
     assert len({tuple(row) for row in platform.machine.coordinates.tolist()}) == 9

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from batdispatch.abilities.topology import generate as topologies
+from batdispatch.abilities.topology.networks import Dragonfly, FatTree, Grid, Topology
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine.topology import Dragonfly, FatTree, Grid, Topology
-from batdispatch.inputs.platforms import Platform, generate, read_platform
+from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch_papers.eurora.machine import eurora
 
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
@@ -54,7 +55,7 @@ def network(platform: Platform) -> Topology:
 
 def test_a_torus_of_two_hosts_a_router_with_io_nodes(tmp_path: Path) -> None:
     path = tmp_path / "torus.xml"
-    path.write_bytes(generate.torus([4, 3, 2], hosts_per_router=2, io=5))
+    path.write_bytes(topologies.torus([4, 3, 2], hosts_per_router=2, io=5))
     platform = read_platform(path)
     machine, grid = platform.machine, network(platform)
     assert isinstance(grid, Grid)
@@ -181,7 +182,7 @@ def test_what_cannot_be_is_refused_at_the_door(body: str, message: str, tmp_path
 @pytest.mark.parametrize("dims", [(4, 3), (5,), (2, 3, 2)])
 def test_a_generated_mesh_is_read_as_one(dims: tuple[int, ...], tmp_path: Path) -> None:
     path = tmp_path / "mesh.xml"
-    path.write_bytes(generate.mesh(dims, hosts_per_router=2, io=2, capacity="core=4"))
+    path.write_bytes(topologies.mesh(dims, hosts_per_router=2, io=2, capacity="core=4"))
     platform = read_platform(path)
     grid = network(platform)
     assert (grid.kind, grid.dims) == ("mesh", dims)
@@ -192,7 +193,7 @@ def test_a_generated_mesh_is_read_as_one(dims: tuple[int, ...], tmp_path: Path) 
 
 def test_show_says_the_network(tmp_path: Path) -> None:
     path = tmp_path / "p.xml"
-    path.write_bytes(generate.mesh((4, 3), io=1))
+    path.write_bytes(topologies.mesh((4, 3), io=1))
 
     def show(*arguments: str) -> str:
         result = CliRunner().invoke(cli, ["platform", "show", str(path), *arguments], catch_exceptions=False)
@@ -221,4 +222,4 @@ def test_meshes_that_are_not_written(arguments: tuple[str, ...], message: str) -
 
 def test_a_dragonfly_that_simgrid_cannot_route_is_not_written() -> None:
     with pytest.raises(InputError, match="3 groups are more than the 2 routers in a chassis"):
-        generate.dragonfly((3, 1), (2, 1), (2, 1), 1)
+        topologies.dragonfly((3, 1), (2, 1), (2, 1), 1)

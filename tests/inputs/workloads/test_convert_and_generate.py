@@ -7,11 +7,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from batdispatch.abilities.topology.generate.torus import torus
 from batdispatch.cli.convert import command as convert
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.platforms.generate.torus import torus
 from batdispatch.inputs.workloads import read_workload
 
 LINES = "".join(f"{i} {i * 10} 5 60 {i} -1 -1 {i} 90 -1 1 3 2 7 1 -1 -1 -1\n" for i in range(1, 6))

@@ -257,7 +257,6 @@ def test_the_first_table_of_the_page_names_the_price_of_each_choice() -> None:
         ("easy, smallest area first", True),
         ("easy, F1, last-two", True),
         ("easy[ordering=guarded[ordering=unicef]]", False),
-        ("look-ahead", False),
         ("best-list", False),
     ],
 )

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batdispatch.abilities.kernels import library
 from batdispatch.core.errors import InputError
-from batdispatch.native import library
-from batdispatch.runs.engines import KernelSimulation
+from batdispatch.runs.engines import queue_simulation
 from batdispatch.runs.eta import futures as futures_module
 from batdispatch.runs.eta.calibration import (
     LEVELS,
@@ -39,7 +39,7 @@ def table(seed: int, count: int, *, exact: bool = False, dispatcher: str = "easy
     lasts = walltime if exact else np.maximum((walltime * rng.random(count)).round(), 1.0)
     names = np.array([f"j{number}" for number in range(count)], dtype=object)
     users = np.array([f"u{number % 3}" for number in range(count)], dtype=object)
-    start = KernelSimulation(dispatcher).starts(columns_of(submission, units, walltime, lasts, users), UNITS)
+    start = queue_simulation(dispatcher).starts(columns_of(submission, units, walltime, lasts, users), UNITS)
     return JobRows(names, users, units, submission, walltime, start, start + lasts)
 
 
@@ -52,7 +52,7 @@ def test_without_chance_and_arrivals_a_future_is_what_came_to_pass(dispatcher: s
     now = float(jobs.submission[int(share * 79)])
     # Nobody comes after this moment: the truth is simulated without them.
     jobs = jobs.take(jobs.submission <= now)
-    start = KernelSimulation(dispatcher).starts(
+    start = queue_simulation(dispatcher).starts(
         columns_of(jobs.submission, jobs.units, jobs.walltime, jobs.walltime, jobs.users), UNITS
     )
     jobs = jobs._replace(start=start, end=start + jobs.walltime)
@@ -307,7 +307,7 @@ def test_a_future_goes_on_until_the_jobs_asked_about_have_started(monkeypatch: p
     units = np.where(np.arange(count) == 600, UNITS, 1)
     names = np.array([""] * count, dtype=object)
     walltime = np.full(count, np.inf)
-    start = KernelSimulation("filler").starts(
+    start = queue_simulation("filler").starts(
         columns_of(submission, units, walltime, np.full(count, lasts), names), UNITS
     )
     jobs = JobRows(names, names, units, submission, walltime, start, start + lasts)

@@ -20,11 +20,11 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.simgrid_timer import SimGridTimer
+from batdispatch.engines.simulation import Setting
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.runs.engines import needs_simgrid
+from batdispatch.runs.engines import timing_engine
 from batdispatch.runs.workers import call_isolated
 
 
@@ -48,7 +48,7 @@ def runtimes_alone(platform: Path, workload: Path, jobs_file: Path) -> NDArray[n
         row = int(np.flatnonzero(~np.isfinite(columns.starting_time))[0])
         raise InputError(f"job {columns.job_id[row]} never started", source=str(jobs_file))
     hosts = dict(zip(columns.job_id.tolist(), columns.allocated_resources.tolist(), strict=True))
-    needs = needs_simgrid(read_platform(platform), read_workload(workload), "auto", "together")
+    needs = timing_engine(_setting(platform, workload)) is not None
     runtimes = (
         call_isolated(simulate_alone, platform, workload, hosts) if needs else simulate_alone(platform, workload, hosts)
     )
@@ -66,13 +66,18 @@ def simulate_alone(
         hosts: job -> its hosts, in Batsim's notation.
         progress: not used.
     """
-    site, jobs = read_platform(platform), read_workload(workload)
-    timer = SimGridTimer(site) if needs_simgrid(site, jobs, "auto", "together") else None
+    setting = _setting(platform, workload)
+    site, jobs, engine = setting.platform, setting.workload, timing_engine(setting)
+    timer = None if engine is None else engine.timer(setting)
     with tempfile.TemporaryDirectory(prefix="batdispatch-") as name:
         outputs = Outputs(Path(name), site.machine.size)
         EmbeddedEngine(site.machine, jobs, outputs, timer=timer).run(Session(_OneByOne(hosts)))
         columns = read_columns(Path(name) / "jobs.csv")
     return dict(zip(columns.job_id.tolist(), columns.execution_time.tolist(), strict=True))
+
+
+def _setting(platform: Path, workload: Path) -> Setting:
+    return Setting(read_platform(platform), read_workload(workload), "together", "auto")
 
 
 class _OneByOne(Dispatcher):

@@ -2,4 +2,5 @@
 
 from batdispatch.core.abilities import Ability
 
-ABILITY = Ability(name="explorer")
+# Maps and link loads are drawn of networks.
+ABILITY = Ability(name="explorer", needs=("topology",))

@@ -18,8 +18,8 @@ from batdispatch.abilities.explorer.demands import JobDemand
 from batdispatch.abilities.explorer.power_columns import power_columns
 from batdispatch.abilities.explorer.streams import Whole, fold_signs, steps, written
 from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.jobs.job_table import Floats, in_order
 from batdispatch.core.machine.machine import Machine
-from batdispatch.results.columns import Floats, in_order
 from batdispatch.results.runs import Run, has_network
 
 #: Most rows of a chart: of larger machines, several hosts share a row, which is less than a pixel anyway. Where a map

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.abilities.explorer.streams import Whole, steps
-from batdispatch.results.columns import Floats
+from batdispatch.core.jobs.job_table import Floats
 from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, DecisionTimes, Plans, plans_of, read_decision_times
 from batdispatch.results.runs import Run
 

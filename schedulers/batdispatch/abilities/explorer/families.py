@@ -14,11 +14,11 @@ from batdispatch.abilities.explorer.data import Table
 from batdispatch.abilities.explorer.networks import network_columns, network_facts, network_of
 from batdispatch.abilities.explorer.parts import parts_of, scales
 from batdispatch.abilities.explorer.streams import Whole, fold_signs, steps, written
+from batdispatch.abilities.topology.networks import Topology
+from batdispatch.abilities.topology.results.allocations import distinct, measure
+from batdispatch.abilities.topology.results.load import LinkLoad, link_load
+from batdispatch.abilities.topology.results.use import io_hosts
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.topology import Topology
-from batdispatch.results.network.allocations import distinct, measure
-from batdispatch.results.network.load import LinkLoad, link_load
-from batdispatch.results.network.use import io_hosts
 from batdispatch.results.outages import absences, outages_of
 from batdispatch.results.runs import Run, has_network
 from batdispatch.results.sites import Sites

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from batdispatch.abilities.explorer.streams import Whole, fold_signs, steps
+from batdispatch.abilities.topology.networks import Topology, topology_of
+from batdispatch.abilities.topology.results.map_layout import layout_of
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.topology import Topology
-from batdispatch.results.network.map_layout import layout_of
 
 
 def network_of(machine: Machine) -> Topology | None:
     """Return the network of a machine if it has more than one router: there is nothing to see on a map of one."""
-    topology = machine.topology
+    topology = topology_of(machine)
     return topology if topology is not None and topology.routers > 1 else None
 
 

@@ -58,7 +58,7 @@ def grown_to(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocati
     space, own, job = ledger.space, stay.allocation, stay.job
     if own.mask & ledger.unavailable:
         return None
-    awake = ledger.free_awake
+    awake = ledger.free_at_once
     larger, free = of_size(job, units), space.only(awake, ~own.mask)
     more = choose(scene_if(ledger, stay, free), of_size(job, units - job.units))
     if more is not None:
@@ -102,9 +102,9 @@ def free_if(ledger: Ledger, stay: Stay, kept: Allocation) -> Any:
 def units_free(ledger: Ledger, stay: Stay) -> int:
     """Return how many further units a running job could have on hosts that are awake, its own hosts apart."""
     job = stay.job
-    if ledger.boots is None and ledger.machine.takes_any_hosts(job.request):
+    if not ledger.concerns.late() and ledger.machine.takes_any_hosts(job.request):
         return ledger.free_hosts
-    free = ledger.space.only(ledger.free_awake, ~stay.allocation.mask)
+    free = ledger.space.only(ledger.free_at_once, ~stay.allocation.mask)
     return int(ledger.space.room(free, job).sum())
 
 

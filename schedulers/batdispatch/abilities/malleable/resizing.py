@@ -31,6 +31,8 @@ from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.jobs.transfer import told_of
+from batdispatch.core.line.concerns.holds import Holds
+from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.events import Event, JobsKilled, RequestedCall
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
@@ -149,7 +151,7 @@ class Resizing(Layer):
         sizes = job.request.sizes
         if sizes is not None and (sizes.resizable or self.options.moldable == "fitting"):
             flexible = Flexible(job, sizes, ledger.profiles.get(job.id.partition("!")[0], {}))
-            flexible.longest = ledger.longest(job)
+            flexible.longest = ledger.concerns.longest(job)
             self.segments.enter(Segment(job.id, flexible, SegmentState.WAITING))
             if self.reshapes(ledger, job):
                 self._replace(ledger, job, self._possible_sizes(ledger, flexible, job)[0], None)
@@ -181,7 +183,7 @@ class Resizing(Layer):
         segment.flexible.begun = True
         if segment.after is not None:
             self.segments.move(segment, SegmentState.MOVING)
-        elif ledger.is_booting(stay.job.id):
+        elif not ledger.roll.has_begun(stay.job.id):
             self.segments.move(segment, SegmentState.BOOTING)
         elif segment.state is not SegmentState.SEEKING:
             self._work(ledger, segment)
@@ -217,7 +219,7 @@ class Resizing(Layer):
             # It ended while it was being stopped; whoever was promised its nodes finds them free.
             self._promise(segment.resize)
         self.segments.drop(name)
-        ledger.release(name)
+        Holds.of(ledger).release(name)
         self.inner.on_end(ledger, stay)
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
@@ -285,9 +287,11 @@ class Resizing(Layer):
         first = flexible.job
         workload, name = first.id.partition("!")[0], successor_id(ledger, first, flexible.segments)
         profile = rest_name(name)
-        ledger.register_profile(workload, profile, flexible.rest(resize.units) if told is None else told)
+        Registration.of(ledger).register_profile(
+            workload, profile, flexible.rest(resize.units) if told is None else told
+        )
         self.segments.enter(Segment(name, flexible, SegmentState.COMING, resize))
-        ledger.register_job(
+        Registration.of(ledger).register_job(
             successor(
                 ledger,
                 # A layer that shares power says what it asks for of that.
@@ -328,7 +332,7 @@ class Resizing(Layer):
             self.segments.move(segment, SegmentState.WAITING)
             if resize.then is not None:
                 resize.then.place = None
-            ledger.release(job.parent)
+            Holds.of(ledger).release(job.parent)
             self.forget_rejected(ledger)
             return
         if resize.waits:
@@ -349,13 +353,13 @@ class Resizing(Layer):
         """Return whether a place is still there; nothing is held for a job that was molded."""
         if place.allocation.mask & ledger.unavailable:
             return False
-        return job.parent in ledger.holds or ledger.space.lacking(ledger.free, job, place.allocation) is None
+        return job.parent in Holds.of(ledger).holds or ledger.space.lacking(ledger.free, job, place.allocation) is None
 
     def _hold_beside(self, ledger: Ledger, job: Job, hosts: Allocation | None) -> bool:
         """Keep hosts from others as long as a running job redistributes data, and return whether there are any."""
         there = None if hosts is None else hosts.without(ledger.unavailable)
         if there is not None:
-            ledger.hold(job, there)
+            Holds.of(ledger).hold(job, there)
         return there is not None
 
     def _promise(self, resize: Resize) -> None:
@@ -371,10 +375,10 @@ class Resizing(Layer):
 
     def decide(self, ledger: Ledger) -> None:
         while self._leaving and self._leaving[0][0] <= ledger.now + TICK / 2:
-            ledger.release(heapq.heappop(self._leaving)[1])
+            Holds.of(ledger).release(heapq.heappop(self._leaving)[1])
             self._change()
         for segment in list(self.segments.of(SegmentState.BOOTING).values()):
-            if not ledger.is_booting(segment.name):
+            if ledger.roll.has_begun(segment.name):
                 self._work(ledger, segment)
                 self._change()
         if self._sorts_anew:
@@ -462,7 +466,7 @@ class Resizing(Layer):
         for name, segment in list(self.segments.of(SegmentState.SEEKING).items()):
             self._change()
             stay, flexible, (units, until) = ledger.running[name], segment.flexible, segment.seeks
-            ledger.release(name)
+            Holds.of(ledger).release(name)
             hosts = self._grown(ledger, flexible, stay, units)
             if hosts is not None:
                 self.actions.did("expand", self._stages(flexible, stay, units), ledger.now - stay.start)
@@ -614,7 +618,7 @@ class Resizing(Layer):
         segment = self.segments[stay.job.id]
         segment.resize, segment.flexible.due = resize, math.inf
         self.segments.move(segment, SegmentState.STOPPING)
-        ledger.hold(stay.job, held, power_beyond(stay.job, resize.units))
+        Holds.of(ledger).hold(stay.job, held, power_beyond(stay.job, resize.units))
         ledger.kill([stay.job])
         self._change()
 

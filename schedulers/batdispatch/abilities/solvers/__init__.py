@@ -4,6 +4,8 @@ from batdispatch.core.abilities import Ability, Command
 
 ABILITY = Ability(
     name="solvers",
+    # `pinned-io` puts jobs along lines through networks.
+    needs=("topology",),
     commands=(
         Command(
             "instance",

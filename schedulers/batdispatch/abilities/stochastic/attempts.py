@@ -18,9 +18,10 @@ from batdispatch.abilities.stochastic.speculation import gain, until_first
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, JobState, Resumption, Stay
-from batdispatch.core.line.dispatcher import Gap
+from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.plans.moments import milliseconds
 from batdispatch.layers.base import Layer, chain, rest_name, successor, successor_id
@@ -225,7 +226,7 @@ class Attempts(Layer):
             course = course_of(job) or self._learned(job)
             if course is not None:
                 self.courses[job.id] = course
-                course.longest = ledger.longest(job)
+                course.longest = ledger.concerns.longest(job)
                 self._choose_limits(ledger, course)
                 if any(course.plan.saves):
                     delay_of(ledger, course.job)
@@ -351,12 +352,14 @@ class Attempts(Layer):
             workload, profile = name.partition("!")[0], rest_name(name)
             rest = delay_of(ledger, first) - course.saved + course.plan.restart
             told = ledger.profiles[workload][first.profile]
-            ledger.register_profile(workload, profile, {**told, "delay": round(max(rest, 1e-6), 6)})
+            Registration.of(ledger).register_profile(workload, profile, {**told, "delay": round(max(rest, 1e-6), 6)})
             self._resumed[name] = Resumption(course.saved, course.plan.restart)
             extra["saved"] = course.saved
         self.courses[name] = course
         walltime = self.walltime_of(course)
-        ledger.register_job(successor(ledger, first, before, name, walltime=walltime, profile=profile, extra=extra))
+        Registration.of(ledger).register_job(
+            successor(ledger, first, before, name, walltime=walltime, profile=profile, extra=extra)
+        )
 
     def forget(self, job_id: str) -> None:
         self.courses.pop(job_id, None)

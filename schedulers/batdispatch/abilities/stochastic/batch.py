@@ -16,10 +16,11 @@ from batdispatch.core.capacity.space import HostCount, HostSpace
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.jobs.request import Request
-from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.plans.lateness import overdue
 from batdispatch.core.plans.moments import end_of
 from batdispatch.core.plans.timeline import gaps_from_now

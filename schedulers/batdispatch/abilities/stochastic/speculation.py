@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 
 from batdispatch.abilities.stochastic.requests.laws import Law
-from batdispatch.core.line.dispatcher import Gap
 from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.plans.moments import end_of
 
 #: Shortest gap in which a job is tried, in seconds.

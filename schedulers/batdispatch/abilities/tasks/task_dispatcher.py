@@ -41,9 +41,11 @@ from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation, IoJob, Place
 from batdispatch.core.jobs.fields import plain_request
 from batdispatch.core.jobs.job import Job, JobState, Stay
-from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.concerns.registration import Registration
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.line.ticks import TICK
 from batdispatch.dispatchers.backfilling.queue import QueueOptions
 
@@ -261,8 +263,8 @@ class TaskDispatcher(Dispatcher):
         job = run.task.job
         self._parts[name] = run
         workload, _, short = name.partition("!")
-        ledger.register_profile(workload, f"profile of {short}", profile)
-        ledger.register_job(
+        Registration.of(ledger).register_profile(workload, f"profile of {short}", profile)
+        Registration.of(ledger).register_job(
             Job(
                 id=name,
                 request=plain_request(1),

@@ -39,6 +39,9 @@ class Roll:
         withheld: jobs that wait for nobody, but that no dispatcher sees while reservations leave no host to them.
         no_more: True when no job will come any more but by registration.
         may_grow: whether a job that has ended may still be continued by one that is registered later.
+        limits: walltime that the simulator enforces, s, of each job that is not over and whose walltime was amended.
+        to_kill: jobs that were to be killed; the answer may come after their end.
+        stopped: whether the simulation is to end whatever waits.
     """
 
     def __init__(self) -> None:
@@ -49,7 +52,9 @@ class Roll:
         self.blocked: dict[str, Job] = {}
         self.withheld: dict[str, Job] = {}
         self.no_more = False
-        self.may_grow = False
+        self.may_grow = self.stopped = False
+        self.limits: dict[str, float] = {}
+        self.to_kill: set[str] = set()
         self._arrived = 0
         #: Jobs that continue another one and were not registered by the dispatcher.
         self._announced: set[str] = set()
@@ -165,6 +170,7 @@ class Roll:
         Time: linear in what the jobs depend on that wait for it.
         """
         del self.ranks[job_id]
+        self.limits.pop(job_id, None)
         self.ended[job_id] = state
         self._ends[job_id] = now
         over = [job_id]
@@ -267,6 +273,20 @@ class Roll:
     def knows(self, job_id: str) -> bool:
         """Return whether a job came, was registered, or is over."""
         return job_id in self.ranks or job_id in self.ended or job_id in self.registered
+
+    def has_begun(self, job_id: str) -> bool:
+        """Return whether a job has begun to run, to the simulator as well."""
+        return job_id in self._starts
+
+    def enforced(self, job: Job) -> float:
+        """Return the walltime of a job that the simulator enforces, whatever it was amended to, in s, or infinity."""
+        return self.limits.get(job.id, job.walltime)
+
+    def sort(self, queue: dict[str, Job]) -> None:
+        """Put waiting jobs into the order of arrival."""
+        waiting = sorted(queue.items(), key=lambda item: self.ranks[item[0]])
+        queue.clear()
+        queue.update(waiting)
 
     def free_id(self, name: str) -> str:
         """Return an id that no job has: a name, longer if a job of the workload happens to have it."""

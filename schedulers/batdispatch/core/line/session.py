@@ -4,36 +4,53 @@ Theory of operation
 -------------------
 
 A session is one simulation as one dispatcher lives through it. It has no clock, file or socket: whoever has them hands
-it messages and takes its replies. Everything that changes what is known of the cluster happens in `Session.handle`, in
-this order:
+it messages and takes its replies. Everything that changes what is known of the cluster happens in `Session.handle`.
+
+Three parties have their say there, and only these:
+
+- the *ledger* (`core.line.ledger`): jobs, hosts that are there, what is idle. It applies events, and takes or refuses
+  decisions.
+- its *concerns* (`core.line.concern`): whatever else keeps capacity, closes hosts or holds starts back. The ledger asks
+  those that have joined, in the order in which they did: most runs have none.
+- the *dispatcher*, which may be a layer around another one (`batdispatch.layers`). The wrapped one sees the same ledger
+  with the jobs as the layer amended them. Who asks it for what beside decisions stands in `core.line.roles`.
+
+The steps, in this order:
 
 1. *Begin.* The first event of the first message is SIMULATION_BEGINS. A simulation that lacks what the dispatcher or
-   the machine needs is refused. Otherwise the event makes the ledger, and `Dispatcher.begin` is called. Before that
-   nothing else can happen; afterwards it cannot happen again.
-2. *Apply.* The events of a message are applied one by one, in the order in which they stand: first to the ledger, then
-   the dispatcher hears of them (`on_submit`, `on_end`, `on_killed`, `on_event`). A job that can never run is rejected
-   before the dispatcher hears of it, unless a layer gives it another form (`Dispatcher.reshapes`). A job that depends
-   on others, or a task of an array with a limit, is kept back (`core.line.roll`). Time never goes backwards.
-3. *Follow up.* Where reservations have closed or opened hosts by now, waiting jobs are shown anew
-   (`core.machine.openings`). Then three things are done in turn until none of them changes anything. What ended is
-   over, unless a registered job continues it by now. Blocked jobs that can never start are rejected. Blocked jobs that
-   have nothing to wait for any more enter the queue in order of arrival, and the dispatcher hears of them. So before
-   it decides, it knows of every job that may start at this moment, whatever the order of the events was. One end is
-   left open here: that of a job which a decision has killed. The dispatcher may continue it until it has decided with
-   the answer to the kill (`on_killed`), which may come in a later message than the job's end.
-4. *Decide.* `Dispatcher.decide` is called once for all events of a message, whatever their number. It acts through the
+   the machine needs is refused. Otherwise the event makes the ledger, concerns join that have something to see to from
+   the beginning (`Concern.begins`) and refuse a dispatcher that cannot do with them (`Concern.meet`), and
+   `Dispatcher.begin` is called. Before that nothing else can happen; afterwards it cannot happen again.
+2. *Apply.* The events of a message are applied one by one, in the order in which they stand: the ledger checks and
+   applies an event, concerns hear of it (`admit` and `line_up` for a submission, `on_end`, `on_event`), then the
+   dispatcher does (`on_submit`, `on_end`, `on_killed`, `on_event`). If an event undid a start, the dispatcher hears of
+   that first (`on_called_off`). A job that can never run is rejected before the dispatcher hears of it, unless a layer
+   gives it another form (`Dispatcher.reshapes`). A job that depends on others, or a task of an array with a limit, is
+   kept back (`core.line.roll`). Time never goes backwards.
+3. *Turn.* Concerns show waiting jobs anew where that is due (`Concern.turn`), such as where reservations have closed or
+   opened hosts: the dispatcher hears of `on_withdrawn`, then of `on_submit`.
+4. *Follow up.* Three things are done in turn until none of them changes anything (`concerns.dependencies`). What ended
+   is over, unless a registered job continues it by now. Blocked jobs that can never start are rejected. Blocked jobs
+   that have nothing to wait for any more enter the queue in order of arrival, and the dispatcher hears of them. So
+   before it decides, it knows of every job that may start at this moment, whatever the order of the events was. One end
+   is left open here: that of a job which a decision has killed. The dispatcher may continue it until it has decided
+   with the answer to the kill (`on_killed`), which may come in a later message than the job's end.
+5. *Decide.* `Dispatcher.decide` is called once for all events of a message, whatever their number. It acts through the
    ledger's methods, which check each decision at the line that makes it: what is impossible raises
-   `ImpossibleDecision` there, and no decision of the message is sent. A dispatcher may also act while it hears of
-   events. What the decisions start or reject may free others or leave them without hope: step 3 is done again, now for
-   killed jobs as well if the answer to the kill has come. If it frees jobs, the dispatcher decides once more, until no
-   job is freed.
-5. *Reply.* The decisions leave in the order in which they were taken. If deciding takes simulated time, they take
-   effect when it has passed, and so do the starts in the ledger.
-6. *End.* SIMULATION_ENDS is the last event, and comes when no job runs or waits. The dispatcher reports, and no message
+   `ImpossibleDecision` there, and no decision of the message is sent. A start goes through three gates before anything
+   changes: concerns may forbid it (`may_start`) and give back what they keep for this job (`idle_for`); then the hosts
+   must be there and have what the job needs. After that the job holds its hosts, concerns learn of it (`on_start`), and
+   the decision is sent, unless a concern takes it later (`keeps`). A dispatcher may also act while it hears of events.
+   What the decisions start or reject may free others or leave them without hope: step 4 is done again, now for killed
+   jobs as well if the answer to the kill has come. If it frees jobs, the dispatcher decides once more, until no job is
+   freed.
+6. *Reply.* Concerns add their last decisions (`Concern.on_reply`). The decisions leave in the order in which they were
+   taken. If deciding takes simulated time, they take effect when it has passed, and so do the starts in the ledger.
+7. *End.* SIMULATION_ENDS is the last event, and comes when no job runs or waits. The dispatcher reports, and no message
    may follow.
 
-Layers (`batdispatch.layers`) are dispatchers that wrap another one: the session sees one dispatcher, and the wrapped
-one sees the same ledger with the jobs as the layer amended them.
+What holds after each step stands as invariants in `core.line.ledger` and at the top of each concern; `Ledger.check`
+verifies them all, and the property tests call it.
 """
 
 from __future__ import annotations
@@ -50,26 +67,17 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.blame import blame, file_of, interrupt_of
-from batdispatch.core.line.dispatcher import GROUP, Dispatcher
+from batdispatch.core.line.concerns.dependencies import Dependencies
+from batdispatch.core.line.concerns.registration import Registration
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.features import check_features
 from batdispatch.core.line.idle_calls import IdleCalls
 from batdispatch.core.line.ledger import SOONEST, Ledger
 from batdispatch.core.line.messages import Message, Reply
-from batdispatch.core.line.registry import name_of
 from batdispatch.core.line.ticks import TICK
 
 #: Seconds of simulated time that a decision takes: a constant, or None for the measured time.
 DecisionTime = float | None
-#: What an event does to the ledger, or what is checked with it, before the dispatcher hears of it by `on_event`.
-_EFFECTS: dict[type[e.Event], Callable[[Ledger, Any], object]] = {
-    e.JobMessage: Ledger.check_ran,
-    e.ResourceStateChanged: Ledger.apply_state,
-    e.MachinesUnavailable: lambda ledger, event: ledger.apply_unavailable(event.hosts),
-    e.MachinesAvailable: lambda ledger, event: ledger.apply_available(event.hosts),
-    e.RequestedCall: lambda ledger, event: ledger.periods.came("call", event.call_id),
-    e.ProbeData: lambda ledger, event: ledger.periods.came("probe", event.probe_id),
-    e.NoMoreStaticJobs: lambda ledger, event: ledger.apply_static_jobs_done(),
-}
 
 
 class Session:
@@ -120,7 +128,6 @@ class Session:
             e.JobCompleted: self._completed,
             e.JobsKilled: self._killed,
             e.SimulationEnds: self._ends,
-            **dict.fromkeys(_EFFECTS, self._heard),
         }
 
     def handle(self, message: Message) -> Reply:
@@ -158,12 +165,12 @@ class Session:
         if now < ledger.now:
             raise InputError(f"time goes backwards: message of {now:.6f} s after {ledger.now:.6f} s")
         ledger.now = now
-        apply, hear = self._apply, self.dispatcher.on_event
+        apply, hear = self._apply, self._heard
         for event in events:
             apply.get(type(event), hear)(ledger, event)
         if self.ended:
             return Reply(now, ledger.take_decisions())
-        if ledger.openings is not None:
+        if ledger.concerns.active:
             self._turn(ledger)
         self._follow_up(ledger, decided=False)
         timed = self._timed
@@ -171,14 +178,14 @@ class Session:
         self.dispatcher.decide(ledger)
         while self._follow_up(ledger, decided=True):
             self.dispatcher.decide(ledger)
-        if ledger.openings is not None:
-            ledger.call_for_openings()
+        for concern in ledger.concerns.active:
+            concern.on_reply()
         spent = self._clock() - began if timed else 0.0
         if timed:
             self.decision_times.append(now)
             self.decision_seconds.append(spent)
         if self._registration_open and self.dispatcher.registration_done(ledger):
-            ledger.finish_registration()
+            Registration.of(ledger).finish_registration()
             self._registration_open = False
         decisions = ledger.take_decisions()
         if events and type(events[-1]) is not e.RequestedCall:
@@ -196,10 +203,10 @@ class Session:
             raise InputError("the first event must be SIMULATION_BEGINS")
         check_features(events[0], self.dispatcher)
         self.ledger = ledger = Ledger(events[0])
-        if ledger.openings is not None:
-            ledger.openings.lead = self._lead()
-            ledger.openings.planned = self.dispatcher.plans_openings
-        ledger.on_registered = lambda job: self._entered(ledger, job)
+        for concern in ledger.concerns.active:
+            concern.meet(self.dispatcher, self.decision_time)
+        registration = Registration.of(ledger)
+        registration.on_registered = lambda job: self._entered(ledger, job)
         if type(self.dispatcher).on_start is not Dispatcher.on_start:
             ledger.on_start = partial(self.dispatcher.on_start, ledger)
         self.dispatcher.begin(ledger)
@@ -207,24 +214,8 @@ class Session:
             if self.dispatcher.registers_jobs:
                 self._registration_open = True
             else:
-                ledger.finish_registration()
+                registration.finish_registration()
         return ledger
-
-    def _lead(self) -> float:
-        """Return how much later than decided jobs start, in seconds, on a machine with reservations.
-
-        Raises:
-            InputError: that is not known, or the dispatcher cannot do with reservations.
-        """
-        if not self.dispatcher.heeds_reservations:
-            name = name_of(GROUP, type(self.dispatcher))
-            raise InputError(
-                f"the machine has reservations, and {name} cannot do with waiting jobs that "
-                "come again with other hosts: take another dispatcher, or a platform without reservations"
-            )
-        if self.decision_time is None:
-            raise InputError("the machine has reservations, and decisions that take measured time could break them")
-        return self.decision_time
 
     def _begins_again(self, ledger: Ledger, event: e.SimulationBegins) -> None:
         raise InputError(f"SIMULATION_BEGINS came a second time, at {ledger.now:.6f} s")
@@ -247,12 +238,13 @@ class Session:
         self.dispatcher.on_end(ledger, stay)
 
     def _turn(self, ledger: Ledger) -> None:
-        """Let the dispatcher see waiting jobs with the hosts that reservations leave to them from now on."""
-        for before, shown in ledger.turn():
-            if before is not None:
-                self.dispatcher.on_withdrawn(ledger, before)
-            if shown is not None:
-                self._entered(ledger, shown)
+        """Let the dispatcher see waiting jobs in the form in which concerns show them from now on."""
+        for concern in ledger.concerns.active:
+            for before, shown in concern.turn():
+                if before is not None:
+                    self.dispatcher.on_withdrawn(ledger, before)
+                if shown is not None:
+                    self._entered(ledger, shown)
 
     def _follow_up(self, ledger: Ledger, *, decided: bool) -> bool:
         """Reject what is hopeless and free what waits no longer until nothing changes; return whether jobs were freed.
@@ -261,13 +253,16 @@ class Session:
             ledger: the cluster.
             decided: whether the dispatcher has decided about what it heard of.
         """
-        freed, changed = False, bool(ledger.roll.unsettled or ledger.roll.blocked)
+        roll = ledger.roll
+        if not (roll.unsettled or roll.blocked):
+            return False
+        dependencies, freed, changed = Dependencies.of(ledger), False, True
         while changed:
-            ledger.settle(decided=decided)
-            if not ledger.roll.blocked:
+            dependencies.settle(decided=decided)
+            if not roll.blocked:
                 break
-            rejected = ledger.reject_hopeless()
-            ready = ledger.unblock()
+            rejected = dependencies.reject_hopeless()
+            ready = dependencies.unblock()
             for job in ready:
                 self._entered(ledger, job)
             freed |= bool(ready)
@@ -275,17 +270,18 @@ class Session:
         return freed
 
     def _killed(self, ledger: Ledger, event: e.JobsKilled) -> None:
-        ledger.apply_killed(event)
+        ledger.apply(event)
         self.dispatcher.on_killed(ledger, event)
 
     def _heard(self, ledger: Ledger, event: e.Event) -> None:
-        _EFFECTS[type(event)](ledger, event)
-        for stay in ledger.take_called_off():
-            self.dispatcher.on_called_off(ledger, stay)
+        ledger.apply(event)
+        for concern in ledger.concerns.active:
+            for stay in concern.take_called_off():
+                self.dispatcher.on_called_off(ledger, stay)
         self.dispatcher.on_event(ledger, event)
 
     def _ends(self, ledger: Ledger, event: e.SimulationEnds) -> None:
-        ledger.check_end(event)
+        ledger.apply(event)
         self.ended = True
         self.report = self._checked_report()
 

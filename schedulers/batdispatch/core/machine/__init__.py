@@ -1,5 +1,5 @@
 """The machine: hosts with capacities, queues and reservations, storages, and the network's shape.
 
 May import: `core.hosts`, `core.jobs`. Read first: `machine`, then `site` (partitions, qualities of service,
-reservations) and `topology` (a folder with one file for each kind of network).
+reservations) and `network` (what a network of hosts is).
 """

@@ -18,7 +18,7 @@ from batdispatch.core.machine.power import SLEEP_PROPERTY, WATTS_PROPERTY, HostP
 from batdispatch.core.machine.site import site_of
 
 if TYPE_CHECKING:
-    from batdispatch.core.machine.topology import Topology
+    from batdispatch.core.machine.network import Network
 
 #: Host property that states what a node offers, such as ``core=16 gpu=2 memory=16384``.
 CAPACITY_PROPERTY = "capacity"
@@ -96,7 +96,7 @@ class Machine:
         storage: the I/O and storage hosts, in order of id.
     """
 
-    def __init__(self, hosts: Sequence[Host], topology: Topology | None = None) -> None:
+    def __init__(self, hosts: Sequence[Host], topology: Network | None = None) -> None:
         """Number of hosts and their capacities are taken from `hosts`, whose ids must be 0..n-1.
 
         Raises:
@@ -233,6 +233,10 @@ class Machine:
     def plain(self) -> bool:
         """Whether jobs take whole hosts, any ones, and nothing beside: there are no queues and no licences."""
         return self.exclusive and self.site is None and not self.licences
+
+    def label(self, host: int) -> str:
+        """Return a host in words, for messages."""
+        return f"host {host} ({self.hosts[host].name})"
 
     def units_are_hosts(self, request: Request) -> bool:
         """Return whether each unit of a request is a whole host."""

@@ -21,6 +21,7 @@ from __future__ import annotations
 import heapq
 import math
 from bisect import bisect_right
+from collections.abc import Set
 from typing import NamedTuple
 
 from batdispatch.core.jobs.job import Job
@@ -57,6 +58,11 @@ class Openings:
     def __len__(self) -> int:
         """Return how many jobs wait."""
         return len(self._jobs)
+
+    @property
+    def ids(self) -> Set[str]:
+        """The ids of the jobs that wait."""
+        return self._jobs.keys()
 
     def enter(self, job: Job, now: float) -> Job:
         """Take up a job that waits from now on. Return the job as dispatchers are to see it."""

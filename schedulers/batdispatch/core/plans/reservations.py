@@ -108,8 +108,7 @@ class Reservations:
         whole = present(ledger.space, ledger.unavailable) if away else ledger.space.whole()
         if self._pooled:
             return Timeline(self.space, ledger.now, whole.bit_count())
-        opened = None if ledger.openings is None else ledger.openings.opened
-        return Timeline(self.space, ledger.now, ledger.with_lent(whole), opened)
+        return Timeline(self.space, ledger.now, ledger.concerns.lends(whole), ledger.concerns.opener())
 
     # ------------------------------------------------------------------ jobs that wait
 

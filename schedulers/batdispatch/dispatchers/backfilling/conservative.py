@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, JobState, Stay
-from batdispatch.core.line.dispatcher import Gap
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.plans.lateness import overdue
 from batdispatch.core.plans.moments import end_of

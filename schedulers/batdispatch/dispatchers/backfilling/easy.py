@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 from batdispatch.core.capacity.space import HostCount, HostSpace, Space
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Stay
-from batdispatch.core.line.dispatcher import Gap
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.line.ticks import TICK
 from batdispatch.core.plans.moments import end_of

@@ -83,7 +83,7 @@ class IdleSleeper(EnergyBf):
         if self._monitors:
             self._monitors = False
             self._monitor(ledger)
-            if ledger.queue or ledger.running or ledger.blocked or not ledger.static_jobs_done:
+            if ledger.queue or ledger.running or ledger.blocked or not ledger.roll.no_more:
                 self._call(ledger)
         self._plan(ledger, self._to_wake)
         head = self._start_jobs(ledger)

@@ -14,11 +14,12 @@ import msgspec
 from batdispatch.core.capacity.space import Space
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Stay
-from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.plans.correction import DEFAULT, GrowthRule
 from batdispatch.core.plans.lateness import Lateness, overdue

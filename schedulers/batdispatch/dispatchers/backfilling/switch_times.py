@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.concerns.power_states import PowerStates
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.power import HostPower
 from batdispatch.dispatchers.backfilling.queue import PlanOptions
@@ -48,7 +49,7 @@ class SwitchTimes:
             InputError: how long a host takes to switch is neither known nor given.
         """
         self._ledger, self._options = ledger, options
-        self.states = ledger.know_states()
+        self.states = PowerStates.of(ledger).know_states()
         #: By the number of the kind of hosts: (seconds up, seconds down, seconds that a sleep takes at least).
         self._seconds = [self._seconds_of(power) for power, _ in self.states.kinds] if self.states else []
         #: (mask of hosts; when they are expected to have switched; when they are awake or may be woken), s.
@@ -152,7 +153,7 @@ class SwitchTimes:
         if not hosts:
             return
         ledger = self._ledger
-        (ledger.wake if awake else ledger.let_sleep)(hosts)
+        (PowerStates.of(ledger).wake if awake else PowerStates.of(ledger).let_sleep)(hosts)
         for some, (up, down, least) in self._by_kind(hosts):
             over = ledger.now + (up if awake else down)
             self._note(some, over, over if awake else over + least)

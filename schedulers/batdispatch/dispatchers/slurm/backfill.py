@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job, JobState, Resumption, Stay
+from batdispatch.core.line.concerns.holds import Holds
+from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
@@ -152,7 +154,7 @@ class SlurmBackfill(PlanningQueue):
         if self.options.requeue_delay:
             self._not_before[again.id] = ledger.now + self.options.requeue_delay
             ledger.wake_at(self._not_before[again.id])
-        ledger.register_job(again)
+        Registration.of(ledger).register_job(again)
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
         turns = self.prospects.turns
@@ -194,7 +196,7 @@ class SlurmBackfill(PlanningQueue):
 
     def _hold_is_over(self, ledger: Ledger) -> bool:
         """Return whether hosts that were held for a resized job no longer are, while jobs wait: no event says so."""
-        before, self._holders = self._holders, frozenset(ledger.holds)
+        before, self._holders = self._holders, frozenset(Holds.of(ledger).holds)
         return bool(self.waiting) and not before <= self._holders
 
     def _delay_is_over(self, ledger: Ledger) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.concerns.site_rules import SiteRules
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.slurm.main_loop import lacks_licence
@@ -148,9 +149,10 @@ class BackfillPass:
         Times are in s; 0: to look again would be of no use.
         """
         ledger, change = self._ledger, 0.0
-        if ledger.openings is not None:
-            shown, change = ledger.openings.opened(job, start)
-            entered = ledger.openings.entered(job.id)
+        openings = SiteRules.of(ledger).openings
+        if openings is not None:
+            shown, change = openings.opened(job, start)
+            entered = openings.entered(job.id)
             # Slurm looks at advance reservations only where one is in the way at the start that it looks at.
             if entered is not None and entered.request == shown.request:
                 change = 0.0

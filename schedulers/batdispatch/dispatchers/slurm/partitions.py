@@ -16,7 +16,7 @@ class Partitions:
     def __init__(self, ledger: Ledger, *, preempt: bool = False) -> None:
         """Look at a machine; `preempt`: jobs of higher tiers preempt others."""
         self._preempt = preempt
-        self._site = ledger.site
+        self._site = ledger.machine.site
         self._all = ledger.machine.compute
         tiers = {} if self._site is None else {one.tier for one in self._site.partitions.values()}
         self._tiered = len(tiers) > 1

@@ -69,7 +69,7 @@ class Preemption:
         Partitions need no such thing: the order has higher tiers first. Where qualities of service preempt each other
         in a circle, the jobs of the circle keep their order.
         """
-        site = self._ledger.site
+        site = self._ledger.machine.site
         if site is None or not self._by_qos:
             return jobs
         queues: defaultdict[str, deque[tuple[int, Job]]] = defaultdict(deque)
@@ -90,7 +90,7 @@ class Preemption:
 
     def candidates(self, job: Job) -> list[Stay]:
         """Return the running jobs that a waiting one may preempt, those first that are preempted rather."""
-        site = self._ledger.site
+        site = self._ledger.machine.site
         if site is None:
             return []
         hosts = self._partitions.hosts(self._partitions.name(job))
@@ -156,7 +156,7 @@ class Preemption:
         if not victims or now - self._asked.get(job.id, -_PATIENCE) < _PATIENCE:
             return bool(victims)
         self._asked[job.id] = now
-        site = self._ledger.site
+        site = self._ledger.machine.site
         assert site is not None
         for stay in victims:
             self.ending[stay.job.id] = self._mode_of(site, stay.job)
@@ -202,7 +202,7 @@ class Preemption:
 
     def _candidates(self, job: Job, *, suspended: bool) -> list[Stay]:
         """Return those candidates that are suspended for a job, or all others."""
-        site = self._ledger.site
+        site = self._ledger.machine.site
         found = self.candidates(job)
         return [stay for stay in found if site and (self._mode_of(site, stay.job) == "suspend") is suspended]
 

@@ -30,6 +30,7 @@ from typing import Any
 
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, Resumption, Stay
+from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.ledger import SOONEST, Ledger
 from batdispatch.core.line.ticks import TICK
 from batdispatch.core.machine.machine import WHOLE_HOST
@@ -91,11 +92,13 @@ class Suspension:
         ran, before = ledger.now - stay.start, self.resumed.get(job.id, Resumption(0.0, 0.0))
         name, told = successor_id(ledger, first, count + 1), self._profile(job)
         profile, left = rest_name(name), round(max(float(told["delay"]) - ran, TICK), 6)
-        ledger.register_profile(name.partition("!")[0], profile, {**told, "delay": left})
+        Registration.of(ledger).register_profile(name.partition("!")[0], profile, {**told, "delay": left})
         walltime = round(max(job.walltime - ran, TICK), 6)
         self.resumed[name] = Resumption(before.saved + ran, 0.0)
         self._firsts[name], self._stays[name] = (first, count + 1), stay
-        ledger.register_job(successor(ledger, first, job, name, walltime=walltime, profile=profile, extra={}))
+        Registration.of(ledger).register_job(
+            successor(ledger, first, job, name, walltime=walltime, profile=profile, extra={})
+        )
 
     def is_rest(self, job: Job) -> bool:
         """Return whether a job is the rest of one that is suspended."""

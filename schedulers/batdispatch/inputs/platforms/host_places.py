@@ -11,8 +11,9 @@ import numpy as np
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import COORDINATES_PROPERTY
-from batdispatch.core.machine.topology import Topology
+from batdispatch.core.machine.network import Network
 from batdispatch.inputs.platforms.document import quote
+from batdispatch.inputs.platforms.networks import make_network
 from batdispatch.inputs.platforms.roles import Roles
 from batdispatch.inputs.platforms.topology import HOSTS_PER_ROUTER_PROPERTY, ClusterShape
 from batdispatch.inputs.platforms.zones import PlatformHost
@@ -40,7 +41,7 @@ def place_hosts(shapes: Sequence[ClusterShape], hosts: Mapping[str, PlatformHost
             _Stated(shape, inside, roles, source).place()
 
 
-def network_of(shapes: Sequence[ClusterShape], hosts: Sequence[PlatformHost], compute: int) -> Topology | None:
+def network_of(shapes: Sequence[ClusterShape], hosts: Sequence[PlatformHost], compute: int) -> Network | None:
     """Return the network of a machine whose compute hosts all stand in one shape, otherwise None.
 
     Args:
@@ -53,7 +54,7 @@ def network_of(shapes: Sequence[ClusterShape], hosts: Sequence[PlatformHost], co
         return None
     (index,) = found
     places = [host.rank if host.shape == index else -1 for host in hosts]
-    return shapes[index].network(np.array(places, dtype=np.int64))
+    return make_network(shapes[index], np.array(places, dtype=np.int64))
 
 
 class _Stated:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.network import Network
 from batdispatch.core.machine.power import HostPower
-from batdispatch.core.machine.topology import Topology
 from batdispatch.inputs.platforms.platform import Platform
 
 
@@ -139,7 +139,7 @@ def as_text(facts: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _network(topology: Topology | None) -> dict[str, Any] | None:
+def _network(topology: Network | None) -> dict[str, Any] | None:
     if topology is None:
         return None
     return {

@@ -1,4 +1,4 @@
-"""The shape of a cluster as a platform file states it, and the network that follows from it.
+"""The shape of a cluster as a platform file states it; `networks` makes a network of it.
 
 A cluster has the shape of its attributes ``topology`` and ``topo_parameters``. SimGrid has no word for a mesh, and a
 zone of single hosts has no such attributes. So a zone or a flat cluster may state its shape with properties of ours:
@@ -13,9 +13,6 @@ from typing import Literal, get_args
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
-
-from batdispatch.core.machine.topology import Dragonfly, FatTree, Flat, Grid, Topology
 
 Kind = Literal["FLAT", "TORUS", "FAT_TREE", "DRAGONFLY", "MESH"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -55,25 +52,6 @@ class ClusterShape(msgspec.Struct, frozen=True, kw_only=True):
     sizes: tuple[tuple[int, ...], ...] = ()
     shared: bool = False
     stated: bool = False
-
-    def network(self, places: NDArray[np.int64]) -> Topology:
-        """Return the network of a machine.
-
-        Args:
-            places: int64 [host], the number of the place that a host takes in this cluster, counted in the order of
-                the radical; -1 for a host that is not in it. In a shape that a zone states, the number of its router.
-        """
-        if self.kind == "FLAT":
-            return Flat((places >= 0).tolist())
-        if self.kind == "FAT_TREE":
-            _, down, up, cables = self.sizes
-            return FatTree(places, down, up, cables, shared=self.shared)
-        shared_by = 1 if self.stated else self.hosts_per_router
-        routers = np.where(places < 0, -1, places // shared_by)
-        if self.kind == "DRAGONFLY":
-            (groups, _), (chassis, _), (numbers, _), _ = self.sizes
-            return Dragonfly(routers, groups, chassis, numbers, shared=self.shared)
-        return Grid(routers, self.dims, wrap=self.kind == "TORUS", shared=self.shared)
 
     def coordinates(self) -> list[str]:
         """Return the coordinates of each torus host in the order of the radical, such as ``0,3,1``.

@@ -131,7 +131,7 @@ class Multifactor(Priority):
 
     def for_queues(self, job: Job) -> float:
         """Return what a job's partition and quality of service add to its priority."""
-        options, site = self.options, self.ledger.site
+        options, site = self.options, self.ledger.machine.site
         if site is None or not (options.partition or options.qos):
             return 0.0
         return float(options.partition * site.partition_factor(job) + options.qos * site.qos_factor(job))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,12 @@ class Placement(Part, ABC):
     #: Whether on whole hosts the answer depends on the job and on what is free alone, and stays the same when other
     #: hosts than the chosen ones are free no longer. Plans then leave jobs alone that cannot gain.
     stable: bool = False
+    #: Whether it says what shape the hosts of a job have. Several shapes go together, see `join`.
+    is_shape: ClassVar[bool] = False
+
+    def join(self, others: Sequence[Placement]) -> Placement:
+        """Return a placement on hosts that have the shape of this one and of others at once; only shapes are asked."""
+        raise NotImplementedError
 
     def begin(self, machine: Machine) -> None:
         """Prepare for a machine; called once, before any job."""

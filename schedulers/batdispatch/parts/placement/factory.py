@@ -6,7 +6,6 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.line.options import parse_named
 from batdispatch.parts.placement.base import GROUP, Placement
-from batdispatch.parts.placement.geometry.shape import Shape, Together
 
 
 def make_placement(text: str) -> Placement:
@@ -21,13 +20,12 @@ def make_placement(text: str) -> Placement:
     placements = [registry.make(GROUP, name, Placement, "placement") for name in names]
     if len(placements) == 1:
         return placements[0]
-    shapes = [placement for placement in placements if isinstance(placement, Shape)]
-    if len(shapes) < len(placements):
-        other = next(name for name, one in zip(names, placements, strict=True) if not isinstance(one, Shape))
+    other = next((name for name, one in zip(names, placements, strict=True) if not one.is_shape), None)
+    if other is not None:
         raise InputError(f"placement {text!r}: {other} is no shape, and only shapes go together")
-    if len({type(shape) for shape in shapes}) < len(shapes):
+    if len({type(shape) for shape in placements}) < len(placements):
         raise InputError(f"placement {text!r}: a shape is named twice")
-    return Together(shapes)
+    return placements[0].join(placements[1:])
 
 
 def split_shapes(text: str) -> list[str]:

@@ -47,7 +47,7 @@ class Prospects:
         """
         if self._placement.complete:
             return ""
-        job = ledger.at_best(job)
+        job = ledger.concerns.at_best(job)
         chance = self._chances.get(job.request)
         if chance is None:
             if len(self._chances) >= CACHE_SIZE:

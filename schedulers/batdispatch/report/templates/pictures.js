@@ -14,8 +14,7 @@
     copy.setAttribute("width", width);
     copy.setAttribute("height", height);
     copy.setAttribute("style", `background: #fff; color: ${INK}`);
-    // What the page's style says of what is in the picture, in whose rules maps stand in an element of this class.
-    if (picture.closest(".maps")) copy.classList.add("maps");
+    // What the page's style says of what is in the picture.
     const own = rules.filter((rule) => picture.querySelector(rule.selectorText)).map((rule) => rule.cssText);
     const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
     style.textContent = [...own, "text { font-family: sans-serif; }"].join("\n");
@@ -49,7 +48,7 @@
     },
   };
 
-  for (const figure of document.querySelectorAll(".pictures > figure, .maps > figure")) {
+  for (const figure of document.querySelectorAll(".pictures > figure")) {
     const picture = figure.querySelector("svg[role=img]");
     if (!picture) continue;
     const title = picture.getAttribute("aria-label");

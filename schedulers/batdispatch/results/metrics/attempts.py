@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from batdispatch.core.jobs.job import JobState
-from batdispatch.results.columns import RunColumns
+from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.results.lineage import Lineage, rows_as_jobs
-from batdispatch.results.metrics.compute import Description
+from batdispatch.results.metrics.metric import Description
 
 #: Label, unit in tables, which is better, summary and formula of each metric that tables show. Attempt j has u_j units
 #: and takes p_j seconds.
@@ -76,7 +76,7 @@ SCALES = {"%": 0.01, "unit h": 3600.0}
 
 
 def attempt_metrics(
-    columns: RunColumns, hosts: int | None = None, lineage: Lineage | None = None
+    columns: JobTable, hosts: int | None = None, lineage: Lineage | None = None
 ) -> dict[str, float | int | None]:
     """Return the metrics of the jobs of a run, each counted once however often it was tried.
 
@@ -122,7 +122,7 @@ def attempt_metrics(
     }
 
 
-def _written(columns: RunColumns, lineage: Lineage) -> float:
+def _written(columns: JobTable, lineage: Lineage) -> float:
     """Return the unit-seconds that writing checkpoints took.
 
     An attempt that was saved held its hosts to read a checkpoint, for what it added to the run time saved, and to

@@ -12,53 +12,22 @@ for p_i and holds h_i hosts, which make up c_i runs of consecutive host ids.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 
 import numpy as np
 
 from batdispatch.core.jobs.job import JobState
-from batdispatch.results.columns import Floats
+from batdispatch.core.jobs.job_table import Floats
+from batdispatch.results.metrics.measure import measures
+from batdispatch.results.metrics.metric import Description, Metric, Value, register
 from batdispatch.results.metrics.percentile import median, percentile
 from batdispatch.results.metrics.sample import Sample
 
-Value = float | int | None
 JOULES_PER_KWH = 3.6e6
 
 
-@dataclass(frozen=True)
-class Description:
-    """What a metric is called and what it means.
-
-    Attributes:
-        name: key in ``result.json``.
-        label: for people.
-        unit: of the value; empty for counts and ratios.
-        better: "lower", "higher" or "" when neither is.
-        group: heading it stands under.
-        summary: one line.
-        formula: how it is computed.
-    """
-
-    name: str
-    label: str
-    unit: str
-    better: str
-    group: str
-    summary: str
-    formula: str
-
-
-@dataclass(frozen=True)
-class Metric(Description):
-    """A metric with its function, `compute`, from the sample of a run to its value."""
-
-    compute: Callable[[Sample], Value]
-
-
-#: Every metric by name, in the order of the report.
+#: The base's metrics by name, in the order of the report; `metrics` adds those of measures.
 METRICS: dict[str, Metric] = {}
 #: Heading of the metrics of runs that count energy.
 POWER = "Power"
@@ -79,19 +48,7 @@ STARVATION = Description(
 )
 
 
-def metric(
-    label: str, *, unit: str = "", better: str = "lower", group: str
-) -> Callable[[Callable[[Sample], Value]], Callable[[Sample], Value]]:
-    """Register a function of a `Sample` as a metric; its docstring is a summary line, a blank line and the formula."""
-
-    def register(function: Callable[[Sample], Value]) -> Callable[[Sample], Value]:
-        summary, _, formula = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
-        METRICS[function.__name__] = Metric(
-            function.__name__, label, unit, better, group, summary, " ".join(formula.split()), function
-        )
-        return function
-
-    return register
+metric = partial(register, METRICS)
 
 
 def _statistic(values: Floats, statistic: Callable[[Floats], np.float64]) -> Value:
@@ -110,6 +67,21 @@ def _p99(values: Floats) -> np.float64:
     return np.float64(percentile(values, 99))
 
 
+@cache
+def metrics() -> Mapping[str, Metric]:
+    """Return every metric by name, in the order of the report: the base's, and those of the measures announced.
+
+    Raises:
+        InputError: a measure cannot be loaded.
+    """
+    order, table = list(METRICS), dict(METRICS)
+    for measure in measures():
+        place = order.index(measure.after) + 1 if measure.after in order else len(order)
+        order[place:place] = measure.metrics
+        table |= measure.metrics
+    return {name: table[name] for name in order}
+
+
 def compute(sample: Sample) -> dict[str, Value]:
     """Return every metric of a run by name, those of power only if it counted energy.
 
@@ -120,7 +92,7 @@ def compute(sample: Sample) -> dict[str, Value]:
         *([] if sample.power else [POWER]),
         *([] if {"cost", "carbon", "above"} & {*sample.power} else [PRICE_AND_CAP]),
     }
-    asked = {name: found for name, found in METRICS.items() if found.group not in unasked}
+    asked = {name: found for name, found in metrics().items() if found.group not in unasked}
     values = {name: found.compute(sample) for name, found in asked.items()}
     named = {**sample.totals, **sample.licences}
     return values | {f"utilisation_{name}": resource_utilisation(sample, name) for name in named}
@@ -131,7 +103,7 @@ def describe(name: str) -> Description | None:
     if name == STARVATION.name:
         return STARVATION
     prefix, _, resource = name.partition("_")
-    if name not in METRICS and prefix == "utilisation" and resource:
+    if name not in metrics() and prefix == "utilisation" and resource:
         return Metric(
             name,
             f"utilisation of {resource}",
@@ -144,7 +116,7 @@ def describe(name: str) -> Description | None:
             f"machine's {resource}.",
             lambda sample: resource_utilisation(sample, resource),
         )
-    return METRICS.get(name)
+    return metrics().get(name)
 
 
 def resource_utilisation(sample: Sample, resource: str) -> Value:
@@ -360,132 +332,6 @@ def fragmentation(sample: Sample) -> Value:
     segment i held.
     """
     return _statistic(sample.pieces, np.mean)
-
-
-# --- network ---------------------------------------------------------------------------------------------------------
-
-
-class _Measure(NamedTuple):
-    """What an allocation measures in the network."""
-
-    #: Of the metrics, behind mean_ and weighted_.
-    name: str
-    #: Of `NetworkUse`.
-    field: str
-    label: str
-    unit: str
-    what: str
-    symbol: str
-    formula: str
-
-
-_MEASURES = (
-    _Measure(
-        name="compactness",
-        field="compactness",
-        label="compactness",
-        unit="links",
-        what="distance between two hosts of an allocation (gamma)",
-        symbol="g_i",
-        formula="""g_i = 1 / (h_i (h_i - 1)) times the sum of dist(a, b) over all ordered pairs of hosts of segment i; 0
-        for one host (Bleuse 2017)""",
-    ),
-    _Measure(
-        name="proximity",
-        field="proximity",
-        label="proximity",
-        unit="links/host",
-        what="distance to the I/O nodes that a job asks for, divided by its number of hosts (rho)",
-        symbol="d_i",
-        formula="""d_i = the maximum over the I/O nodes b that the job asks for of (1 / h_i) (min dist(a, b) + max
-        dist(a, b)), min and max over the hosts a of segment i (Bleuse 2017); over the segments whose job asks for an
-        I/O node""",
-    ),
-    _Measure(
-        name="locality_factor",
-        field="locality",
-        label="locality factor",
-        unit="",
-        what="number of routers that an allocation uses, as a multiple of the least possible number",
-        symbol="l_i",
-        formula="""l_i = routers on which hosts of segment i stand / least number of routers on which h_i compute hosts
-        stand; in a fat tree the lowest switches are the routers""",
-    ),
-    _Measure(
-        name="shared_links",
-        field="shared",
-        label="shared links",
-        unit="",
-        what="share of the links within an allocation that another job uses at the same moment",
-        symbol="c_i",
-        formula="""c_i = the mean over the run time of n_i(t) / L_i, with L_i the directed links on the routes between
-        hosts of segment i, and n_i(t) those of them that are also on a route between hosts of another segment that
-        runs at t; 0 for L_i = 0; over the segments with p_i > 0""",
-    ),
-    _Measure(
-        name="shared_time",
-        field="busy",
-        label="time with shared links",
-        unit="",
-        what="share of its run time in which a job shares at least one link with another job",
-        symbol="b_i",
-        formula="""b_i = the share of the run time of segment i with n_i(t) > 0, n_i(t) as in shared_links; over the
-        segments with p_i > 0""",
-    ),
-)
-
-
-def _measured(measure: _Measure) -> None:
-    """Register the means of a measure over segments and over node-seconds."""
-
-    def values(sample: Sample) -> Floats:
-        return np.zeros(0) if sample.network is None else getattr(sample.network, measure.field)
-
-    def mean(sample: Sample) -> Value:
-        found = values(sample)
-        return _statistic(found[~np.isnan(found)], np.mean)
-
-    def weighted(sample: Sample) -> Value:
-        found = values(sample)
-        known = np.flatnonzero(~np.isnan(found))
-        weight = (sample.held * sample.segment_run)[known]
-        return float(found[known] @ weight / weight.sum()) if weight.any() else None
-
-    mean.__name__, weighted.__name__ = f"mean_{measure.name}", f"weighted_{measure.name}"
-    mean.__doc__ = f"""Mean {measure.what}.
-
-    (1/m) sum_i {measure.symbol} over the m segments, with {measure.formula}."""
-    weighted.__doc__ = f"""Mean {measure.what}, where larger and longer jobs count for more.
-
-    sum_i h_i p_i {measure.symbol} / sum_i h_i p_i, with {measure.symbol} as in mean_{measure.name}."""
-    metric(f"mean {measure.label}", unit=measure.unit, group="Network")(mean)
-    metric(f"weighted {measure.label}", unit=measure.unit, group="Network")(weighted)
-
-
-for _measure in _MEASURES:
-    _measured(_measure)
-
-
-@metric("free fragmentation", group="Network")
-def free_fragmentation(sample: Sample) -> Value:
-    """Share of the free node-seconds that lie outside of the largest connected piece of free nodes.
-
-    1 - integral of L(t) / integral of F(t), from the first submission to the last end, with F(t) the hosts that carry
-    no job and L(t) those of them in the largest connected piece. Two hosts are connected if they stand on one router,
-    or if links between routers with free hosts join them. This is external fragmentation, 1 - largest block / free
-    memory (as in Wilson et al. 1995), on the network. Exact for up to 1,000 stretches between changes; beyond, at 1,000
-    equally spaced moments. Hosts that are away count as free.
-    """
-    return None if sample.network is None else sample.network.free.outside(sample.network.free.piece)
-
-
-@metric("line fragmentation", group="Network")
-def line_fragmentation(sample: Sample) -> Value:
-    """Share of the free node-seconds that lie outside of the longest run of free nodes with consecutive ids.
-
-    1 - integral of R(t) / integral of F(t), as free_fragmentation, with R(t) the length of the longest run.
-    """
-    return None if sample.network is None else sample.network.free.outside(sample.network.free.run)
 
 
 # --- queue -----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from batdispatch.results.metrics.compute import Description, Value, describe
+from batdispatch.results.metrics.compute import describe
+from batdispatch.results.metrics.metric import Description, Value
 from batdispatch.results.numbers import durations, number, seconds_in
 
 

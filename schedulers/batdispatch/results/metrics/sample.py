@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import FINAL_STATES
+from batdispatch.core.jobs.job_table import Floats, JobTable
 from batdispatch.inputs.workloads.model import Window
-from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.lineage import Lineage, logical, waits
 
-if TYPE_CHECKING:
-    from batdispatch.results.network.use import NetworkUse
+
+class Measured(Protocol):
+    """What a measure says of the rows of a run."""
+
+    def take(self, rows: NDArray[np.bool_], begin: float, end: float) -> Any:
+        """Return the same of some rows and of a part of the time, s."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Sample:
         licences: likewise of what exists once for the whole machine.
         amounts: a_ik, what each segment held of each named resource or licence.
         users: the job's user, object [job], empty text when unknown; None: no job's user is known.
-        network: what each segment makes of the network, and the free nodes; None: there is none, or it is not known.
+        measured: what measures say of the segments, by name (see `metrics.measure`).
         power: what the run says of its energy, see `results.power`; empty: it counted none.
         decisions: the run's decision-time statistics, as in result.json.
         threshold: tau of the bounded slowdown.
@@ -70,7 +74,7 @@ class Sample:
     licences: Mapping[str, float] = field(default_factory=dict)
     amounts: Mapping[str, Floats] = field(default_factory=dict)
     users: NDArray[np.object_] | None = None
-    network: NetworkUse | None = None
+    measured: Mapping[str, Any] = field(default_factory=dict)
     power: Mapping[str, float] = field(default_factory=dict)
     decisions: Mapping[str, float | None] = field(default_factory=dict)
     threshold: float = 10.0
@@ -107,7 +111,7 @@ class Sample:
 
 
 def sample_of(
-    columns: RunColumns,
+    columns: JobTable,
     *,
     lineage: Lineage | None = None,
     hosts: int | None = None,
@@ -115,7 +119,7 @@ def sample_of(
     licences: Mapping[str, float] | None = None,
     amounts: Mapping[str, Floats] | None = None,
     users: NDArray[np.object_] | None = None,
-    network: NetworkUse | None = None,
+    measured: Mapping[str, Measured] | None = None,
     power: Mapping[str, float] | None = None,
     decisions: Mapping[str, float | None] | None = None,
     threshold: float = 10.0,
@@ -131,7 +135,7 @@ def sample_of(
         licences: number of each licence of the machine.
         amounts: what each row's job held of each of those two, float64 [row].
         users: the user of each row's job, object [row].
-        network: what each row makes of the network.
+        measured: what measures say of the rows, by name.
         power: what the whole run says of its energy.
         decisions: ``result.json``'s "decisions".
         threshold: of the bounded slowdown, seconds.
@@ -184,7 +188,7 @@ def sample_of(
         licences=dict(licences or {}),
         amounts={name: values[segments] for name, values in (amounts or {}).items()},
         users=of_jobs[started] if of_jobs is not None and (of_jobs != "").any() else None,
-        network=None if network is None else network.take(segments, begin, most),
+        measured={name: each.take(segments, begin, most) for name, each in (measured or {}).items()},
         power=dict(power or {}),
         decisions=dict(decisions or {}),
         threshold=threshold,
@@ -193,7 +197,7 @@ def sample_of(
     )
 
 
-def jobs_of_window(jobs: RunColumns, window: Window) -> NDArray[np.bool_]:
+def jobs_of_window(jobs: JobTable, window: Window) -> NDArray[np.bool_]:
     """Return which jobs are submitted in a window."""
     inside = np.ones(len(jobs), dtype=np.bool_)
     if window.begin is not None:
@@ -203,7 +207,7 @@ def jobs_of_window(jobs: RunColumns, window: Window) -> NDArray[np.bool_]:
     return inside
 
 
-def _overlapping(columns: RunColumns, window: Window) -> NDArray[np.bool_]:
+def _overlapping(columns: JobTable, window: Window) -> NDArray[np.bool_]:
     """Return which rows run in the time of a window."""
     running = np.ones(len(columns), dtype=np.bool_)
     if window.begin is not None:

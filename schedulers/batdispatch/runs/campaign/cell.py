@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.files import file_digest, replace_file
 from batdispatch.inputs.folders import FolderClaim
+from batdispatch.runs.audits import Auditor, auditors
 from batdispatch.runs.campaign.commands import make
 from batdispatch.runs.campaign.plan import AUDIT_MARK, CellTask, Places, Recipe, is_kept
 from batdispatch.runs.run import InputFiles, execute
@@ -73,14 +73,22 @@ def simulate(task: CellTask, places: Places) -> None:
 
 
 def _audit(task: CellTask, folder: Path) -> None:
-    findings = _auditor(task.spec.platform, task.spec.workload).run(folder)
-    if findings.total:
-        shown = "; ".join(str(one) for one in findings.kept[:3])
-        raise SimulationError(f"{AUDIT_FAILURE} {findings.total} violations: {shown}")
+    for auditor in _auditors(task.spec.platform, task.spec.workload):
+        findings = auditor.run(folder)
+        if findings.total:
+            shown = "; ".join(map(str, findings.kept[:3]))
+            raise SimulationError(f"{AUDIT_FAILURE} {findings.total} violations: {shown}")
     (folder / AUDIT_MARK).touch()
 
 
 @lru_cache(maxsize=1)
-def _auditor(platform: str, workload: str) -> Auditor:
-    """Return an auditor for runs of the same inputs, which it remembers."""
-    return Auditor()
+def _auditors(platform: str, workload: str) -> list[Auditor]:
+    """Return auditors for runs of the same inputs, which they remember.
+
+    Raises:
+        InputError: there is none.
+    """
+    found = auditors()
+    if not found:
+        raise InputError("no audit is installed to hold the runs against", source="setting audit")
+    return found

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.native.texts import PackedTexts
-from batdispatch.runs.engines import KernelSimulation
+from batdispatch.runs.engines import queue_simulation
 from batdispatch.runs.eta.queue_moment import Floats, Ints, JobRows, QueueMoment
 from batdispatch.runs.eta.run_times import draw_run_times
 
@@ -55,7 +55,7 @@ class Futures:
             InputError: there is no such dispatcher, or it has no kernel.
         """
         self.units, self.samples = units, samples
-        self._kernel = KernelSimulation(dispatcher)
+        self._kernel = queue_simulation(dispatcher)
 
     def starts(self, moment: QueueMoment, rng: np.random.Generator, row: int | None = None) -> Floats:
         """Return when each waiting job starts in each future, seconds from now, float64 [waiting job, sample].

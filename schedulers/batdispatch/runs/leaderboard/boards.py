@@ -82,7 +82,7 @@ BOARDS: tuple[Board, ...] = (
         _WHOLE_KTH,
         {"generate": "flat", "options": {"hosts": 100}},
         {"kth": _windows({"convert": _KTH}, 10)},
-        slow=("aucsched", "hcp19", "ipsched", "look-ahead", "pcp19", "pcp20", "pinned-io"),
+        slow=("aucsched", "hcp19", "ipsched", "pcp19", "pcp20", "pinned-io"),
         log=_KTH,
     ),
     Board(

@@ -17,8 +17,8 @@ from batdispatch.abilities.solvers.auction.intervals import line_of
 from batdispatch.abilities.solvers.auction.plans import greedy
 from batdispatch.abilities.solvers.auction.problem import Problem
 from batdispatch.abilities.solvers.auction.switch_bids import SwitchBids
+from batdispatch.abilities.topology.networks import FatTree
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.core.machine.topology import FatTree
 from strategies import make_job
 
 ORACLE: Any = json.loads((Path(__file__).parents[3] / "oracles" / "auction" / "aucsched_states.json").read_text())

@@ -13,7 +13,7 @@ from batdispatch.abilities.solvers.constraint.lists import Plan
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.line.events import JobSubmitted, SimulationBegins
+from batdispatch.core.line.events import JobSubmitted, MachinesUnavailable, SimulationBegins
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.parts.placement import Placement, make_placement
@@ -44,7 +44,7 @@ def made(
         job = submit(f"w0!r{number}", remaining, units, fields)
         ledger.start(job, Allocation.of(list(there), list(there.values())))
     if away:
-        ledger.apply_unavailable(Allocation(away))
+        ledger.apply(MachinesUnavailable(ledger.now, Allocation(away)))
     queued = [submit(f"w0!{n}", *row) for n, row in enumerate(jobs)]
     return Instance(ledger, queued, lambda job: job.walltime)
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from batdispatch.abilities.solvers.pinned_io.course import Course, Turn
 from batdispatch.abilities.solvers.pinned_io.job_ranges import dedicate
 from batdispatch.abilities.solvers.pinned_io.line import Line, RangeFinder
+from batdispatch.abilities.topology.networks import Grid
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line.events import MachinesAvailable, MachinesUnavailable
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.machine.topology import Grid
 from pinned import LIMITS, machine_of
 from simulating import Result, Task, audit, simulate
 from stochastic import check

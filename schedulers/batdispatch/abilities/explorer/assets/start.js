@@ -29,6 +29,7 @@ import { Layout } from "./layout.js";
 import { navigate } from "./navigation.js";
 import { Pair } from "./pair.js";
 import { openPanel } from "./panel.js";
+import { offerPaper } from "./paper.js";
 import { rank } from "./ranked.js";
 import { tellOfRuns } from "./runs.js";
 import { offerPicture } from "./save.js";
@@ -63,6 +64,7 @@ export async function begin(extend = () => ({ first: [], last: [] })) {
   const { first, last } = await extend(explorer);
   explorer.layout = new Layout(explorer, [...first, ...CHARTS, ...last]);
   offerPicture(explorer);
+  offerPaper(explorer);
   addressState(explorer, filters);
   // For the browser's console, and for tests.
   window.explorer = explorer;

@@ -9,15 +9,18 @@ import { shape, written } from "./svg.js";
 const TITLE = 22, LINE = 18, GAP = 16, LETTER = 6.6;
 
 /** Return the charts in view as the text of an SVG file. */
-export function pictureAsSvg(explorer, { charts, width }) {
+export const pictureAsSvg = (explorer, layout) => written(vectorPicture(explorer, layout));
+
+/** Return charts as an SVG element; `tall`: of how many px a chart is, if not as on the page. */
+export function vectorPicture(explorer, { charts, width, tall }) {
   const svg = shape("svg", { xmlns: "http://www.w3.org/2000/svg", "font-family": "sans-serif", "font-size": 11 });
   svg.append(shape("defs", {}, stripes()));
   const paper = shape("rect", { width, fill: "#ffffff" });
   svg.append(paper);
-  let top = legend(svg, explorer, width);
+  let top = legend(svg, explorer, width, charts.some((chart) => chart.curve));
   for (const chart of charts) {
     svg.append(shape("text", { x: LEFT, y: top + 15, fill: INK, "font-size": 12, "font-weight": "bold" }, chart.title));
-    const { group, height } = chart.vector?.(width - LEFT - RIGHT) ?? asImage(chart);
+    const { group, height } = chart.vector?.(width - LEFT - RIGHT, tall) ?? asImage(chart, width);
     group.setAttribute("transform", `translate(${LEFT} ${top + TITLE})`);
     svg.append(group);
     top += TITLE + height;
@@ -27,14 +30,14 @@ export function pictureAsSvg(explorer, { charts, width }) {
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
-  return written(svg);
+  return svg;
 }
 
-/** Say what colours stand for: of jobs, and of runs if there are several; return the height that this takes. */
-function legend(svg, { colourings, colouring, shown }, width) {
+/** Say what colours stand for: of jobs, and of runs if there are `curves` of several; return the height that this takes. */
+function legend(svg, { colourings, colouring, shown }, width, curves) {
   const what = Object.keys(colourings).find((name) => colourings[name] === colouring);
   const entries = [[`${what}:`, null], ...colouring.classes.map(([colour, name]) => [name, { fill: colour }])];
-  if (shown.length > 1) entries.push(["curves:", null], ...shown.map((run) => [run.label, { fill: line(run).stroke, ry: 5 }]));
+  if (curves && shown.length > 1) entries.push(["curves:", null], ...shown.map((run) => [run.label, { fill: line(run).stroke, ry: 5 }]));
   let x = LEFT, y = LINE;
   for (const [name, look] of entries) {
     const begin = look ? 14 : 0, wide = begin + name.length * LETTER;
@@ -46,9 +49,11 @@ function legend(svg, { colourings, colouring, shown }, width) {
   return y + 6;
 }
 
-/** Return a chart as the picture that the page has of it. */
-export function asImage(chart) {
+/** Return a chart as the picture that the page has of it, which is made narrower where it is wider than `most` px. */
+export function asImage(chart, most = Infinity) {
   const { canvas, left } = chart.picture();
   const { width, height } = canvas.getBoundingClientRect();
-  return { group: shape("g", {}, shape("image", { x: left - LEFT, width, height, href: canvas.toDataURL() })), height };
+  const scale = Math.min(1, (most - left) / width), x = left - LEFT;
+  const image = shape("image", { x, width: width * scale, height: height * scale, href: canvas.toDataURL() });
+  return { group: shape("g", {}, image), height: height * scale };
 }

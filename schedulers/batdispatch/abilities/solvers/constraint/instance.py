@@ -125,12 +125,12 @@ class Instance:
     @cached_property
     def opened(self) -> Opener | None:
         """Which hosts are open to a job that starts so many seconds from now; None: all that it asks for."""
-        openings, now = self.ledger.openings, self.ledger.now
-        if openings is None or self.pooled:
+        opener, now = self.ledger.concerns.opener(), self.ledger.now
+        if opener is None or self.pooled:
             return None
 
         def opened(job: Job, start: float) -> tuple[Job, float]:
-            shown, change = openings.opened(job, now + start)
+            shown, change = opener(job, now + start)
             return shown, change if math.isinf(change) else max(math.ceil(change - now), math.floor(start) + 1)
 
         return opened

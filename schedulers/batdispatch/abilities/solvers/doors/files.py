@@ -20,7 +20,7 @@ from batdispatch.core.hosts.names import MAX_HOSTS
 from batdispatch.core.jobs.fields import read_request, read_units, write_fields
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
-from batdispatch.core.line.events import JobSubmitted, SimulationBegins
+from batdispatch.core.line.events import JobSubmitted, MachinesUnavailable, SimulationBegins
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY, Host, Machine, capacity_text
 
@@ -212,7 +212,7 @@ def _instance(saved: SavedInstance) -> Instance:
         away = Allocation.parse(saved.away)
         if away.mask >> len(ledger.machine.hosts):
             raise InputError(f"host {away.ids[-1]} is away, which the machine does not have")
-        ledger.apply_unavailable(away)
+        ledger.apply(MachinesUnavailable(ledger.now, away))
     queued = []
     for waiting in saved.jobs:
         job = ledger.apply_submitted(JobSubmitted(saved.now, _job(waiting, waiting.duration, saved.now - waiting.wait)))

@@ -17,10 +17,12 @@ from batdispatch.abilities.solvers.solving import Account, Limits, SolverResult
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Stay
-from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.concerns.holds import Holds
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
+from batdispatch.core.line.roles import Gap
 from batdispatch.core.plans.correction import LEAST
 from batdispatch.core.plans.lateness import Lateness
 from batdispatch.core.plans.moments import end_of
@@ -180,7 +182,7 @@ class PinnedIo(Dispatcher):
     # ------------------------------------------------------------------ deciding
 
     def decide(self, ledger: Ledger) -> None:
-        if ledger.holds:
+        if Holds.of(ledger).holds:
             self._continue(ledger)
         if self._void:
             # Windows came or went: plan those anew that have not started.
@@ -198,7 +200,7 @@ class PinnedIo(Dispatcher):
     def _continue(self, ledger: Ledger) -> None:
         """Start the jobs for which hosts are held."""
         for job in list(ledger.queue.values()):
-            kept = ledger.held_for(job)
+            kept = Holds.of(ledger).held_for(job)
             if kept is not None and kept.units == job.units:
                 self._start(ledger, job, Place(kept))
 

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.abilities.solvers.pinned_io.ranges import Ints, Ranges
+from batdispatch.abilities.topology.networks import Grid, topology_of
+from batdispatch.abilities.topology.networks.curves import line
+from batdispatch.abilities.topology.placement.geometry.ranges import ranges
 from batdispatch.core.capacity.filling import first_fit
 from batdispatch.core.capacity.space import CACHE_SIZE, Space, present
 from batdispatch.core.hosts import hostset
@@ -17,12 +20,9 @@ from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.topology import Grid
-from batdispatch.core.machine.topology.curves import line
-from batdispatch.parts.placement.geometry.ranges import ranges
 
 if TYPE_CHECKING:
-    from batdispatch.parts.placement.geometry.moment import HostDemand
+    from batdispatch.abilities.topology.placement.geometry.moment import HostDemand
 
 #: `auto`: `snake` on a torus or mesh, else `names`. `names`: the order of the hosts' names, n2 before n10. `ids`: the
 #: order of Batsim's numbers, by which I/O nodes come after all others. The rest are curves through a torus or mesh.
@@ -77,7 +77,7 @@ class Line:
 def _in_line(machine: Machine, order: Order) -> list[int]:
     """Return all hosts of a machine in an order; hosts that are not in the network of a curve come last."""
     everyone = np.arange(len(machine.hosts), dtype=np.int64)
-    topology = machine.topology
+    topology = topology_of(machine)
     if order == "auto":
         order = "snake" if isinstance(topology, Grid) else "names"
     if order == "names":
@@ -247,6 +247,6 @@ def _listed(starts: Sequence[int], stops: Sequence[int]) -> Ranges | None:
 def _wanted(space: Space[Any], free: Any, job: Job) -> HostDemand:
     """Return what a job wants of hosts that have so much free."""
     # It needs SciPy, and whoever has none hears which dispatcher needs it.
-    from batdispatch.parts.placement.geometry.moment import HostDemand
+    from batdispatch.abilities.topology.placement.geometry.moment import HostDemand
 
     return HostDemand(space.need(job), space.room(free, job))

@@ -16,9 +16,11 @@ from batdispatch.abilities.stochastic.requests.price_options import PricedOption
 from batdispatch.abilities.stochastic.requests.refine import increasing_minimum
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import Options
-from batdispatch.native.library import load
+from batdispatch.native.library import Library
 from batdispatch.native.record import call
 
+#: Of native/request_limits.c.
+_LIBRARY = Library.beside(__file__)
 #: Most grid points of the dynamic program.
 MAX_GRID = 20_000
 #: Mass that may be the rounding of a sum.
@@ -88,10 +90,10 @@ def _best_of(grid: Floats, mass: Floats, price: Price) -> tuple[float, ...]:
     reserved = price.alpha * grid + price.again
     rest: Floats = price.beta * (used[1:] + grid * left[1:])
     best: NDArray[np.int64] = np.empty(n, dtype=np.int64)
-    if load() is None:
+    if _LIBRARY.loaded is None:
         fill_best(left, price.beta * used, reserved, rest, best)
     else:
-        call("best_limits", n, left, price.beta * used, reserved, rest, best, result=None)
+        call("best_limits", n, left, price.beta * used, reserved, rest, best, result=None, library=_LIBRARY)
     limits, i = [], 0
     while i < n:
         # Where nothing is left every sequence costs the same: the shortest ends here.

@@ -10,7 +10,8 @@ import { statusCharts } from "./status-chart.js";
  * - resize(width): called before it is first painted, and whenever it gets another width, px;
  * - paint(from, to): show what is between two times of the table; called at most once a frame;
  * - picture(): the canvas that shows it, and how far from the left of the charts it begins, px;
- * - vector(width), if it can: the same as {group, height}, an SVG element and the height that it takes, px; without it, the canvas is taken;
+ * - onPaper(dark), if there is one: whether paper has it, given whether the page is dark;
+ * - vector(width, tall), if it can: the same as {group, height}, an SVG element and the height that it takes, px; without it, the canvas is taken;
  * - destroy(): let go of what the browser would keep.
  * It has the margins LEFT and RIGHT of look.js, between which its time axis lies.
  */

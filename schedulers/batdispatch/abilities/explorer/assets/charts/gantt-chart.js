@@ -6,7 +6,6 @@ import { make } from "../dom.js";
 import { hostName } from "../hosts.js";
 import { LEFT, RIGHT, dark, density, ink, key } from "../look.js";
 import { shape } from "../svg.js";
-import { asImage } from "../vector.js";
 import { ROOM } from "./axes.js";
 import { GanttImage } from "./gantt-image.js";
 import { AXIS, ganttAxes, ganttVector, hostMarks } from "./gantt-vector.js";
@@ -74,15 +73,24 @@ class GanttChart {
     return { canvas: this.canvas, left: LEFT };
   }
 
-  vector(width) {
-    const { explorer, gantt, height } = this;
+  onPaper() {
+    return true;
+  }
+
+  vector(width, height = this.height) {
+    const { explorer, gantt } = this;
     // What the page paints says more of thousands of jobs than as many rectangles.
-    const chart = ganttVector(explorer, gantt, width, height) ?? asImage(this).group;
+    const chart = ganttVector(explorer, gantt, width, height) ?? this.#painted(width, height);
     return { group: shape("g", {}, chart, ganttAxes(explorer, this.run, width, height)), height: height + AXIS };
   }
 
   destroy() {
     hideTip();
+  }
+
+  /** Return what the page paints, as an image of some width. */
+  #painted(width, height) {
+    return shape("image", { width, height, preserveAspectRatio: "none", href: this.canvas.toDataURL() });
   }
 
   /** Return where a pointer is: its time, its height from 0 (bottom) to 1, and its x in the chart, px. */

@@ -12,9 +12,7 @@ begin(async (explorer) => {
   const used = explorer.table.shared ? held(explorer.table) : [];
   if (used.length) explorer.uses = used;
   explorer.moment = new Moment(explorer);
-  const mapped = [...explorer.table.families.values()].some((family) => family.machine.network);
   // On a map, jobs beside each other should not look like one.
-  if (mapped) explorer.colourBy("job");
-  document.documentElement.classList.toggle("mapped", mapped);
+  if ([...explorer.table.families.values()].some((family) => family.machine.network)) explorer.colourBy("job");
   return { first: [mapCharts], last: [familyCurves, heatCharts] };
 });

@@ -62,6 +62,11 @@ class MapChart {
     line.style.top = `${figure.offsetTop + figure.offsetHeight}px`;
   }
 
+  /** What is painted for dark paper is not for white. */
+  onPaper(dark) {
+    return !dark;
+  }
+
   /** Return one canvas with all maps, one below the other. */
   picture() {
     const canvas = make("canvas");

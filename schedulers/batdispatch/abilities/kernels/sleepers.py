@@ -1,0 +1,154 @@
+"""Hosts that sleep under the layer `powered`, for a kernel: what the structure of native/sleepers.h holds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.abilities.kernels.library import structure_of
+from batdispatch.abilities.kernels.nodes import masks_of, words_of
+from batdispatch.core.jobs.fields import MAX_MOMENT
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.machine.host_states import HostStates
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.power import HostPower
+from batdispatch.dispatchers.backfilling.conservative import Conservative
+from batdispatch.dispatchers.backfilling.easy import Easy
+from batdispatch.dispatchers.backfilling.fcfs import Fcfs
+from batdispatch.dispatchers.backfilling.filler import Filler
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.layers.power_saving import PowerSaving
+from batdispatch.native.record import Record
+from batdispatch.parts.sleep.rules import Idle, Quiet
+
+#: Phases of a switch that are noted.
+DECISION, _, _, ARRIVAL, _ = range(PHASES := 5)
+#: Dispatchers whose kernels know hosts that sleep.
+DISPATCHERS = (Fcfs, Filler, Easy, Conservative)
+
+
+class Sleepers(Record):
+    """Hosts that sleep, switch, and are waited for."""
+
+    kinds, _fields_ = structure_of("sleepers.h", "Sleepers")
+
+
+def inside(dispatcher: Dispatcher) -> Dispatcher:
+    """Return the dispatcher inside the layer that saves power, or the dispatcher itself."""
+    return dispatcher.inner if type(dispatcher) is PowerSaving else dispatcher
+
+
+def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
+    """Return why no kernel knows what the layer that saves power does around a dispatcher that has one, or None."""
+    if type(dispatcher) is not PowerSaving:
+        return None
+    if machine.site is not None and machine.site.windows:
+        return "the machine has reservations, which layers do not take"
+    options = dispatcher.options
+    for name in ("cap", "price"):
+        if getattr(options, name) != "none":
+            return f"powered has a {name}, and kernels know none"
+    return None if dispatcher.sleep is None else _of_sleep(dispatcher, machine)
+
+
+def _of_sleep(dispatcher: PowerSaving, machine: Machine) -> str | None:
+    inner = dispatcher.inner
+    if type(dispatcher.sleep) not in (Idle, Quiet):
+        return f"sleep={dispatcher.options.sleep} has no kernel, idle and quiet have"
+    if not isinstance(inner, QueueDispatcher) or type(inner) not in DISPATCHERS:
+        names = ", ".join(sorted(kind.__name__.lower() for kind in DISPATCHERS))
+        return f"hosts that sleep have a kernel only under {names}"
+    if inner.ordering.dynamic or not inner.predictions.sure:
+        return (
+            "hosts that sleep have a kernel only under an ordering that does not change over time, with "
+            "prediction=requested and without default_walltime"
+        )
+    if not machine.plain:
+        return "hosts that sleep have a kernel only on whole hosts without partitions"
+    if not HostStates(machine).can_sleep & machine.compute:
+        return "no host can sleep"
+    return why_not_counted(machine)
+
+
+def why_not_counted(machine: Machine) -> str | None:
+    """Return why no kernel counts what the hosts of a machine burn, or None."""
+    return "hosts sleep at first, and kernels know none that do" if HostStates(machine).asleep else None
+
+
+def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleepers:
+    """Return the sleepers before anything happens."""
+    states, words, size = HostStates(machine), words_of(machine), machine.size
+    # Those of each that run jobs.
+    kinds = [(power, hosts & machine.compute) for power, hosts in states.kinds if power.sleeps]
+    sleepers = Sleepers(
+        words=words,
+        sorts=len(kinds),
+        longest=states.longest_wake,
+        after=dispatcher.options.after,
+        keep=dispatcher.kept_awake(machine),
+        if_nobody_waits=type(dispatcher.sleep) is Quiet,
+        ahead=dispatcher.options.ahead,
+        last_moment=MAX_MOMENT,
+        news=1,
+        due=math.inf,
+        next=-math.inf,
+        called=-math.inf,
+    )
+    seconds = [(power.seconds_down(deepest_of(power)), power.seconds_up(deepest_of(power))) for power, _ in kinds]
+    sleepers.hold(
+        members=masks_of([hosts for _, hosts in kinds], words),
+        seconds=np.array(seconds).ravel(),
+        foreseen=np.full(jobs, np.nan),
+    )
+    sleepers.hold_zeros(
+        words, "free", "falling", "asleep", "rising", "wanted", "idle", "some", "others", "planned_hosts"
+    )
+    sleepers.hold_zeros(size, "booting_job", "active_switch", "leaving_switch", "told_switch")
+    # A job takes three numbers.
+    sleepers.hold_zeros(3 * jobs, "planned")
+    # Each job may wake hosts up; what is never written takes no memory.
+    make_room(sleepers, size + jobs)
+    return sleepers
+
+
+def deepest_of(power: HostPower) -> int:
+    """Return the power state in which a host sleeps that can."""
+    assert power.deepest is not None, "it can sleep"
+    return power.deepest
+
+
+def lacks_room(sleepers: Sleepers, size: int) -> bool:
+    """Return whether there is too little room for what may happen in a moment to so many hosts."""
+    spare = (
+        sleepers.most_switches - sleepers.switches - size,
+        sleepers.room - sleepers.runs - size,
+        sleepers.most_events - sleepers.events - PHASES * size,
+        sleepers.most_groups - sleepers.groups - 2,
+    )
+    return any(each < 0 for each in spare)
+
+
+def make_room(sleepers: Sleepers, size: int) -> None:
+    """Make room for more of what may happen in a moment to so many hosts."""
+    switches, groups = 2 * sleepers.switches + 2 * size, 2 * sleepers.groups + 8
+    runs, events = 2 * sleepers.runs + 2 * size, 2 * sleepers.events + 2 * PHASES * size
+    sleepers.lengthen(sleepers.switches, switches, "turn", "at", "pieces", "expected", "end")
+    sleepers.lengthen(sleepers.runs, runs, "first", "last")
+    sleepers.lengthen(sleepers.events, events, "event", "event_at", "event_line")
+    sleepers.lengthen(sleepers.groups, groups, "since")
+    sleepers.lengthen(sleepers.groups * sleepers.words, groups * sleepers.words, "group")
+    sleepers.most_switches, sleepers.room = switches, runs
+    sleepers.most_events, sleepers.most_groups = events, groups
+
+
+def switches_of(sleepers: Sleepers) -> dict[str, NDArray[Any]]:
+    """Return what became of the hosts that slept, see `Sleepers`, by the names that native/energy.c has for it."""
+    of = sleepers.arrays
+    return {
+        **{name: of[name][: sleepers.switches] for name in ("turn", "at", "pieces")},
+        **{f"switch_{name}": of[name][: sleepers.runs] for name in ("first", "last")},
+        **{name: of[name][: sleepers.events] for name in ("event", "event_at", "event_line")},
+    }

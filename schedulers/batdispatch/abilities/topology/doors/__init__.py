@@ -1,0 +1,1 @@
+"""What people call or see: kinds of platforms, and maps."""

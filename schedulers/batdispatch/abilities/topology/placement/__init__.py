@@ -1,0 +1,1 @@
+"""Placements by the geometry of the network: alone, or several shapes together."""

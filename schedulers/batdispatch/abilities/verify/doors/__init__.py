@@ -1,0 +1,1 @@
+"""What people call: the commands `check` and `differ`, and the function `batdispatch.check`."""
