@@ -302,8 +302,9 @@ class Site:
         )
         if any(f"-{name}" in listed for name, listed in told if name):
             return False
-        names_nobody = all(one.startswith("-") for _, listed in told for one in listed)
-        return names_nobody or any(name in listed for name, listed in told if name)
+        entries = [one for _, listed in told for one in listed]
+        lets_others_in = bool(entries) and all(one.startswith("-") for one in entries)
+        return lets_others_in or any(name in listed for name, listed in told if name)
 
     def window_of(self, job: Job) -> Window | None:
         """Return the reservation that a job asks for; None: it asks for none that there is."""

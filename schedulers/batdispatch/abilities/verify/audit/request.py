@@ -76,15 +76,15 @@ class Queues:
             "accounts": "" if job.account is None else str(job.account),
             "partitions": "" if partition is None else partition["name"],
         }
-        lets_in, wanted = False, False
+        lets_in, wanted, excluded = False, False, False
         for kind, name in names.items():
             for entry in said.get(kind, []):
                 excludes = entry.startswith("-")
                 if name and excludes and entry[1:] == name:
                     return False
-                wanted = wanted or not excludes
+                wanted, excluded = wanted or not excludes, excluded or excludes
                 lets_in = lets_in or (name != "" and entry == name)
-        return lets_in or not wanted
+        return lets_in or (excluded and not wanted)
 
     def own(self, job: Job) -> Window | None:
         """Return the reservation that a job names; None: it names none that there is."""
