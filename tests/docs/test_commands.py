@@ -35,6 +35,8 @@ NOT_RUN = {
     "pip install": "installs packages; tests/end_to_end installs the wheel",
     "apt-get ": "installs packages",
     "sacct ": "needs a Slurm; tests/end_to_end/test_slurm.py asks a real one where there is one",
+    "cat /var/spool/pbs/": "needs a PBS; tests/inputs/workloads/test_pbs.py has lines such as it writes",
+    "batdispatch convert accounts.pbs": "needs the accounts of a PBS; tests/inputs/workloads/test_pbs.py has some",
     "scontrol ": "needs a Slurm; tests/inputs/test_sites.py has files such as it prints",
     "batdispatch whatif accounts.txt": "needs a site's accounts; tests/runs/test_whatif.py has some",
     "batdispatch compare accounts.txt --slurm": "needs a site's slurm.conf; tests/inputs/test_sites.py has one",

@@ -170,6 +170,11 @@ n1             1    batch*        idle 16      2:8:1  64000        0      1  sky
 n2             1    batch*       down* 16      2:8:1  64000        0      1   (null) Not responding, CPUS=3
 n3             1    batch*       idle~ 16      2:8:1  64000        0      1   (null) none
 """
+EMPTY = """Mon Mar  2 08:00:00 2026
+PARTITION AVAIL  TIMELIMIT   JOB_SIZE ROOT OVERSUBS     GROUPS  CPUS       STATE RESERVATION NODELIST
+batch*       up 7-00:00:00 1-infinite   no       NO        all    16       mixed             n[1-2]
+batch*       up 7-00:00:00 1-infinite   no       NO        all     8        idle class       n3
+"""
 TABLES = {
     "-Nel": (LONG, {"n1": 16, "n3": 16}),
     "no date": (LONG.partition("\n")[2], {"n1": 16, "n3": 16}),
@@ -179,6 +184,7 @@ TABLES = {
     ),
     "-o with %C": ("PARTITION NODELIST CPUS(A/I/O/T)\nbatch* n[1-2] 4/28/0/32\n", {"n1": 32, "n2": 32}),
     "-o with %z": ("PARTITION NODELIST S:C:T\nbatch* n[1-2] 2:8:2\n", {"n1": 32, "n2": 32}),
+    "-l with an empty column": (EMPTY, {"n1": 16, "n2": 16, "n3": 8}),
     "HOSTNAMES": ("HOSTNAMES PARTITION CPUS\nn1 batch* 16\nn2 batch* 16\n", {"n1": 16, "n2": 16}),
     "again": (LONG + LONG.replace("n3 ", "n4 "), {"n1": 16, "n3": 16, "n4": 16}),
 }
@@ -295,6 +301,15 @@ def test_includes(tmp_path: Path, include: str, file: str) -> None:
     (tmp_path / file).write_text("NodeName=n[1-2] CPUs=16\n")
     draft = drafted(tmp_path, slurm__conf=CONF.format(include=include))
     assert offers(draft) == {"n1": {"core": 16}, "n2": {"core": 16}}
+
+
+def test_an_absolute_include_of_which_there_is_no_copy_is_named(tmp_path: Path) -> None:
+    conf = CONF.format(include="Include /nowhere/keys.conf\nNodeName=n[1-2] CPUs=16")
+    draft = drafted(tmp_path, slurm__conf=conf)
+    assert offers(draft) == {"n1": {"core": 16}, "n2": {"core": 16}}
+    assert any(
+        "line 2: includes /nowhere/keys.conf, of which there is no copy: left out" in one for one in draft.warnings
+    )
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig", "utf-16"])

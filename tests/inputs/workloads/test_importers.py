@@ -424,7 +424,11 @@ def test_parts_of_a_job_without_a_summary_line_are_put_together(tmp_path: Path) 
 def test_headers_with_more_than_a_number(tmp_path: Path, header: str, size: int) -> None:
     path = tmp_path / "log.swf"
     path.write_text(f"; {header}\n{record()}\n")
-    assert read_log(path).workload.nb_res == size
+    found = read_log(path)
+    assert found.workload.nb_res == size
+    text = header.partition(":")[2].strip()
+    said = [note for note in found.report.notes if "header" in note and "taken" in note]
+    assert said == ([] if text.strip("0123456789,'") == "" else [f"the header MaxProcs is {text!r}, {size:,} taken"])
 
 
 def test_a_header_that_is_no_number_is_named(tmp_path: Path) -> None:

@@ -377,6 +377,7 @@ def test_text_files_of_jobcomp(tmp_path: Path) -> None:
         ),
         ("# Version: 8.1\nall.q:n1:phys:ada:job:12:sge:0:1772438400:1772438460:1772442060:0:0:3600" + ":0" * 32, "SGE"),
         ('03/02/2026 08:10:00;E;331424;Exit_status=0 args="" queue=default resources_used.location=R00\n', "Cobalt"),
+        ("7     ada  2026-03-02T08:00:00  COMPLETED   4 \n", "parsable2"),
         ("       JobID    JobName      State \n------------ ---------- ---------- \n7 a COMPLETED\n", "parsable2"),
     ],
 )

@@ -96,6 +96,7 @@ class SlurmConf(msgspec.Struct, frozen=True, kw_only=True):
         unknown: settings with keys that Slurm does not know, in the order of the file.
         repeated: settings that a later one replaces.
         cut: files whose last line has no line break, and may therefore be cut.
+        missing: a sentence for each included file of an absolute path that is not there.
     """
 
     path: str = ""
@@ -107,6 +108,7 @@ class SlurmConf(msgspec.Struct, frozen=True, kw_only=True):
     unknown: tuple[Setting, ...] = ()
     repeated: tuple[Setting, ...] = ()
     cut: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def get(self, key: str, read: Callable[[Setting], T], default: T) -> T:
         """Return what a setting of the whole cluster says, or a default."""
@@ -118,7 +120,8 @@ class SlurmConf(msgspec.Struct, frozen=True, kw_only=True):
             *(f"{_where(one)}: {one.key} is not known to Slurm; {_proposal(one)}" for one in self.unknown),
             *(f"{_where(one)}: {one.key} is said again further below, and that holds" for one in self.repeated),
         ]
-        return [*lines, *(f"{source}: the last line does not end; the file may be cut" for source in self.cut)]
+        cut = (f"{source}: the last line does not end; the file may be cut" for source in self.cut)
+        return [*lines, *(f"{one}: left out" for one in self.missing), *cut]
 
 
 def read_conf(path: Path, *, others: bool = False) -> SlurmConf:
@@ -142,7 +145,7 @@ def read_conf(path: Path, *, others: bool = False) -> SlurmConf:
             reader.add(settings)
     except FileNotFoundError:
         raise InputError("does not exist", source=str(path)) from None
-    return reader.conf(str(path), lines.cut)
+    return msgspec.structs.replace(reader.conf(str(path), lines.cut), missing=tuple(lines.missing))
 
 
 class _Reader:

@@ -33,10 +33,12 @@ class ConfLines:
 
     Attributes:
         cut: files that do not end with a line break, so that their last line may be cut.
+        missing: a sentence for each file of an absolute path that is included and not there.
     """
 
     def __init__(self) -> None:
         self.cut: list[str] = []
+        self.missing: list[str] = []
         self._cluster = ""
 
     def read(self, path: Path) -> Iterator[tuple[Setting, ...]]:
@@ -64,6 +66,10 @@ class ConfLines:
             try:
                 yield from self._read(inner, folder, (*within, path))
             except FileNotFoundError:
+                if Path(include[1].strip('"')).is_absolute():
+                    # It stayed where it belongs, perhaps for good reasons: keys and passwords are kept so.
+                    self.missing.append(f"{source}, line {numbers[0][1]}: includes {inner}, of which there is no copy")
+                    continue
                 raise InputError(f"includes {str(inner)!r}, which does not exist", **where) from None
 
     def _text(self, path: Path) -> str:

@@ -80,15 +80,18 @@ def is_header(line: bytes) -> bool:
     return len(names) > 1 and any(map(_HEADER.fullmatch, names)) and not small.isdisjoint(_USUAL)
 
 
-def looks_headless(line: bytes) -> bool:
-    """Return whether a line looks like a record of ``sacct --noheader``."""
+def looks_headless(line: bytes) -> str | None:
+    """Return what stands between the fields of a line that looks like a record of ``sacct --noheader``.
+
+    Empty: blanks, as in what it prints for people; None: it looks like none.
+    """
     text = line.decode("latin-1")
-    for delimiter in ("|", *_QUOTING):
-        fields = [field.strip('"') for field in text.split(delimiter)]
+    for delimiter in ("|", *_QUOTING, ""):
+        fields = [field.strip('"') for field in text.split(delimiter or None)]
         dates = sum(1 for field in fields if len(field) == 19 and _TIME.fullmatch(field))
         if dates and any(map(_STATE.fullmatch, fields)) and any(field and _ID.fullmatch(field) for field in fields):
-            return True
-    return False
+            return delimiter
+    return None
 
 
 def delimiter_of(header: str) -> str:

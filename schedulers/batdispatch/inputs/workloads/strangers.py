@@ -28,9 +28,11 @@ def stranger(head: bytes) -> str:
         return f"looks like accounts of Grid Engine (SGE), which are not read: {_AS_TABLE}"
     if is_cobalt(head):
         return f"looks like accounts of Cobalt, which are not read: {_AS_TABLE}"
-    if b"JobID" in first and _SACCT_TABLE.match(head.replace(b"\r", b"").lstrip(b"\n")):
+    is_table = b"JobID" in first and _SACCT_TABLE.match(head.replace(b"\r", b"").lstrip(b"\n")) is not None
+    delimiter = looks_headless(first)
+    if is_table or delimiter == "":
         return "looks like what sacct prints for people, where long fields are cut: export it with sacct --parsable2"
-    if looks_headless(first):
+    if delimiter is not None:
         return (
             "looks like what sacct --noheader prints: name its columns as --format had them, --header "
             "JobID,User,Submit,Start,End,State,AllocTRES,NodeList"

@@ -46,7 +46,7 @@ _HEADERS = {
 #: A number that a header begins with, perhaps with separators of thousands.
 _HEADER_NUMBER = re.compile(r"(?:\d{1,3}(?:[,'  ]\d{3})+|\d{1,15})(?![\w.])", re.ASCII)
 _SEPARATORS = {ord(letter): None for letter in ",'  "}
-#: Where headers are kept that could not be read; no header is called so.
+#: Where the texts of headers are kept that are not just a number; no header is called so.
 _UNREAD = ""
 #: Fields of a line.
 _FIELDS = 18
@@ -96,7 +96,9 @@ def read_swf(
     if len(joined):
         yield _jobs(joined, units, options, report)
     unread = headers.pop(_UNREAD, {})
-    report.notes.extend(f"the header {name} is {text!r}, which is no number: left out" for name, text in unread.items())
+    for name, text in unread.items():
+        what = f"{headers[name]:,} taken" if name in headers else "which is no number: left out"
+        report.notes.append(f"the header {name} is {text!r}, {what}")
     info.hosts = _hosts(headers, units, options)
     info.why = _why(headers, units, options)
     if units == "cores" and headers.get("MaxProcs") and headers.get("MaxNodes"):
@@ -115,6 +117,8 @@ def _read_header(line: bytes, headers: dict[str, Any]) -> None:
         headers[key] = text[:200]
     elif match is not None:
         headers[key] = int(match[0].translate(_SEPARATORS))
+        if match.end() < len(text):
+            headers.setdefault(_UNREAD, {})[key] = text[:60]
     elif text and text != "-1":
         headers.setdefault(_UNREAD, {})[key] = text[:60]
 
