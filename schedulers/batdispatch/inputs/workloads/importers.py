@@ -21,7 +21,6 @@ from batdispatch.inputs.workloads.log_workload import LogWorkload
 from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, Selection
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.report import ImportReport
-from batdispatch.inputs.workloads.strangers import stranger
 
 _KNOWN = (
     "expected an SWF log (18 fields a line), what sacct --parsable2 or --json prints (columns by header), accounts of "
@@ -52,7 +51,7 @@ def guess_format(path: Path) -> str:
             return name
     if named := _named(path):
         # A table needs to be told more, so that it may well be something else.
-        if named == "table" and (other := stranger(head)):
+        if named == "table" and (other := _stranger(head)):
             raise InputError(other, source=str(path))
         return named
     text = _first_line(path)
@@ -66,7 +65,13 @@ def guess_format(path: Path) -> str:
     for name, kind in formats().items():
         if kind.suits is not None and kind.suits(text):
             return name
-    raise InputError(stranger(head) or f"the format is none we know: {_KNOWN}", source=str(path))
+    raise InputError(_stranger(head) or f"the format is none we know: {_KNOWN}", source=str(path))
+
+
+def _stranger(head: bytes) -> str:
+    """Return what a file is that begins so, if a format knows it as something that is not read; empty: none does."""
+    told = (kind.stranger(head) for kind in formats().values() if kind.stranger is not None)
+    return next(filter(None, told), "")
 
 
 def _named(path: Path) -> str:

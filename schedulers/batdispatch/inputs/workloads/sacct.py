@@ -37,6 +37,7 @@ from batdispatch.inputs.workloads.sacct_json import read_json
 from batdispatch.inputs.workloads.sacct_lines import columns_named, is_header, read_lines
 from batdispatch.inputs.workloads.sacct_records import Record, RecordReader
 from batdispatch.inputs.workloads.slurm_texts import END_STATES, NOTHING_AWAITED, OPEN_STATES, RERUN_STATES
+from batdispatch.inputs.workloads.strangers import stranger
 from batdispatch.inputs.workloads.totals import demand_of
 
 #: Longest time from the end of a run until its job is queued anew, s; a number comes again after months.
@@ -337,4 +338,4 @@ def _holds(head: bytes) -> bool:
     return form_of(head) != ""
 
 
-FORMAT = LogFormat(read_sacct, endings=(".sacct",), holds=_holds)
+FORMAT = LogFormat(read_sacct, endings=(".sacct",), holds=_holds, stranger=stranger)
