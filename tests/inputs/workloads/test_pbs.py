@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from batdispatch import compare
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.importers import ImportResult, guess_format, read_log
@@ -182,6 +183,16 @@ def test_the_machine_is_what_its_jobs_used(tmp_path: Path) -> None:
     found = read(tmp_path, ended(**PRO) + ended("13.h", at=1, **PRO))
     assert found.info.use.names == ["n1", "n2"]
     assert found.info.use.peak["core"].tolist() == [8, 8]
+
+
+@pytest.mark.parametrize("fields", [TORQUE, PRO, {"exec_host": "n1/0", "Resource_List.mem": "1mb"}])
+def test_a_comparison_runs_on_the_machine_of_the_accounts(tmp_path: Path, fields: dict[str, str]) -> None:
+    path = tmp_path / "accounts"
+    # Two at a time on each node; the third came as they ran.
+    path.write_text("".join(ended(f"{number}.h", at=number, **fields) for number in (1, 2)))
+    (figures,) = compare(path, "easy", out=tmp_path / "out").figures.values()
+    assert figures["mean_waiting_time"] == 0
+    assert figures["nb_jobs_success"] == 2
 
 
 @pytest.mark.parametrize("kind", ["Q", "L", "E", "YC"])

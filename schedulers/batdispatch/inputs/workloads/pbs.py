@@ -183,8 +183,10 @@ class _Account:
             extra["array"] = {"id": array, "index": int(task)}
         stay = None
         if nodes:
-            amounts = {"core": max(cores, totals.cores), "memory": totals.memory, **totals.others}
-            stay = Stay(nodes, start, runtime, {name: amount for name, amount in amounts.items() if amount})
+            # Of memory, each core has a whole number of MiB.
+            count = max(totals.cores, 1)
+            amounts = {"core": max(cores, totals.cores), "memory": -(-totals.memory // count) * count, **totals.others}
+            stay = Stay(nodes, start, runtime, amounts)
         return _End(
             name=job,
             line=number,

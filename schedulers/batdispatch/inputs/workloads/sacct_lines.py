@@ -56,8 +56,9 @@ _HOLDERS = {
     ),
     "|": frozenset({"constraints"}),
 }
-#: Delimiters behind which fields may stand in quotes.
+#: Delimiters behind which fields may stand in quotes, and those that sites use most.
 _QUOTING = ",;\t"
+_USED: tuple[str, ...] = ("|", ",", ";", "\t")
 #: Most delimiters in the texts of a record that are shared among several of them, and most ways to share them.
 _SHARED, _WAYS = 12, 512
 #: Most lines above the header.
@@ -86,7 +87,7 @@ def looks_headless(line: bytes) -> str | None:
     Empty: blanks, as in what it prints for people; None: it looks like none.
     """
     text = line.decode("latin-1")
-    for delimiter in ("|", *_QUOTING, ""):
+    for delimiter in (*_USED, ""):
         fields = [field.strip('"') for field in text.split(delimiter or None)]
         dates = sum(1 for field in fields if len(field) == 19 and _TIME.fullmatch(field))
         if dates and any(map(_STATE.fullmatch, fields)) and any(field and _ID.fullmatch(field) for field in fields):
@@ -261,7 +262,7 @@ def columns_named(names: str, path: Path) -> Columns:
         first = next((line for _, line in log.lines() if line.strip()), b"").decode("utf-8", "replace")
     count = wanted.count(",") + 1
     # That which gives as many fields as there are names, or else most of them.
-    delimiter = max(("|", *_QUOTING), key=lambda each: (first.rstrip(each).count(each) + 1 == count, first.count(each)))
+    delimiter = max(_USED, key=lambda each: (first.rstrip(each).count(each) + 1 == count, first.count(each)))
     trailing = "," if first.endswith(delimiter) and first.count(delimiter) >= count else ""
     return Columns(wanted + trailing, "option --header", "", delimiter=delimiter)
 
