@@ -298,7 +298,7 @@ def _of_scontrol(text: str, clock: Clock) -> Iterator[_Record]:
             continue
         fields = {name: row.get(key) for name, key in _SCONTROL.items()}
         fields["user"] = (fields["user"] or "").partition("(")[0]
-        if "ArrayTaskId" in row:
+        if "ArrayTaskId" in row and "ArrayJobId" in row:
             tasks = row["ArrayTaskId"]
             fields["id"] = f"{row['ArrayJobId']}_{tasks}" if tasks.isdigit() else f"{row['ArrayJobId']}_[{tasks}]"
         yield f"job {number}", fields, clock.read

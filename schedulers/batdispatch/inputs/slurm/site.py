@@ -165,6 +165,9 @@ def _add(found: SlurmFolder, record: Settings) -> None:
         name = record["licensename"].value
         found.licences[name] = record["total"].whole() if "total" in record else 1, record["licensename"]
         return
+    if "nodename" not in record and "partitionname" not in record:
+        # The name of a node or partition is empty, as where a file was cut.
+        return
     if "nodename" not in record:
         found.partitions.setdefault(record["partitionname"].value, []).append(record)
         return
