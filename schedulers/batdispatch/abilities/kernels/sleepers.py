@@ -8,26 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.abilities.kernels.knowledge import knowledge_of, names
 from batdispatch.abilities.kernels.library import structure_of
 from batdispatch.abilities.kernels.nodes import masks_of, words_of
+from batdispatch.abilities.power.power_saving import PowerSaving
+from batdispatch.abilities.power.sleep.rules import Idle, Quiet
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.power import HostPower
-from batdispatch.dispatchers.backfilling.conservative import Conservative
-from batdispatch.dispatchers.backfilling.easy import Easy
-from batdispatch.dispatchers.backfilling.fcfs import Fcfs
-from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.native.record import Record
-from batdispatch.parts.sleep.rules import Idle, Quiet
 
 #: Phases of a switch that are noted.
 DECISION, _, _, ARRIVAL, _ = range(PHASES := 5)
-#: Dispatchers whose kernels know hosts that sleep.
-DISPATCHERS = (Fcfs, Filler, Easy, Conservative)
 
 
 class Sleepers(Record):
@@ -58,9 +53,9 @@ def _of_sleep(dispatcher: PowerSaving, machine: Machine) -> str | None:
     inner = dispatcher.inner
     if type(dispatcher.sleep) not in (Idle, Quiet):
         return f"sleep={dispatcher.options.sleep} has no kernel, idle and quiet have"
-    if not isinstance(inner, QueueDispatcher) or type(inner) not in DISPATCHERS:
-        names = ", ".join(sorted(kind.__name__.lower() for kind in DISPATCHERS))
-        return f"hosts that sleep have a kernel only under {names}"
+    knowledge = knowledge_of(inner)
+    if not isinstance(inner, QueueDispatcher) or knowledge is None or not knowledge.sleepers:
+        return f"hosts that sleep have a kernel only under {names(sleepers=True)}"
     if inner.ordering.dynamic or not inner.predictions.sure:
         return (
             "hosts that sleep have a kernel only under an ordering that does not change over time, with "

@@ -14,7 +14,6 @@ from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import Source, head_of
 from batdispatch.inputs.log_options import ENTRY_POINTS, LogOptions
-from batdispatch.inputs.slurm_json import is_slurm_json
 from batdispatch.inputs.workloads.assembly import assemble, blocks
 from batdispatch.inputs.workloads.log_columns import LogColumns
 from batdispatch.inputs.workloads.log_workload import LogWorkload
@@ -27,6 +26,9 @@ _KNOWN = (
     "PBS or Torque, a KIT .rst log (9 fields and ';'), Eurora's (fields, ';' and '__') or a table whose columns "
     "--columns names"
 )
+
+#: What a workload of Batsim has near its beginning.
+_BATSIM = (b'"nb_res"', b'"subtime"', b'"profiles"')
 
 
 @cache
@@ -98,7 +100,10 @@ def is_workload(path: Path) -> bool:
         return False
     head = head_of(path)
     looks_so = _plain_name(path).endswith(".json") or head.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
-    return looks_so and not is_slurm_json(head)
+    if not looks_so or any(mark in head for mark in _BATSIM):
+        return looks_so
+    # Others write JSON, too.
+    return not any(kind.holds is not None and kind.holds(head) for kind in formats().values())
 
 
 class Records(NamedTuple):

@@ -33,12 +33,11 @@ from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, check_
 from batdispatch.inputs.workloads.moments import read_duration
 from batdispatch.inputs.workloads.node_use import Stay, use_of
 from batdispatch.inputs.workloads.report import ImportReport
+from batdispatch.inputs.workloads.strangers import is_cobalt, stranger
 from batdispatch.inputs.workloads.totals import Totals, demand_of
 
 _LINE = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;([A-Za-z]+);([^;]*);(.*)", re.ASCII | re.DOTALL)
 _BEGIN = re.compile(rb"\s*\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z]{1,6};[^;\n]{0,200};")
-_COBALT = re.compile(rb"\s*\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z]{1,6};\d+;")
-_MARKS_OF_COBALT = (b"resources_used.location=", b" args=", b";args=")
 _FIELD = re.compile(r'(?:^|\s)([A-Za-z][\w.\-]*)=("[^"]*"|)', re.ASCII)
 #: ``12.server``, ``12[3].server``, ``12-3.server`` (older Torque), ``12[].server`` (a whole array).
 _ID = re.compile(r"(\d{1,15})(?:\[(\d{0,15})\]|-(\d{1,15}))?(?:\..*)?", re.ASCII)
@@ -73,11 +72,6 @@ class _End(msgspec.Struct, gc=False):
 def is_pbs(head: bytes) -> bool:
     """Return whether a file that begins so holds such accounts."""
     return _BEGIN.match(head) is not None and not is_cobalt(head)
-
-
-def is_cobalt(head: bytes) -> bool:
-    """Return whether a file that begins so holds accounts of Cobalt, which look alike: jobs have plain numbers."""
-    return _COBALT.match(head) is not None and any(mark in head for mark in _MARKS_OF_COBALT)
 
 
 def read_pbs(
@@ -443,4 +437,4 @@ def _slots(text: str) -> int:
     return total
 
 
-FORMAT = LogFormat(read_pbs, endings=(".pbs",), holds=is_pbs)
+FORMAT = LogFormat(read_pbs, endings=(".pbs",), holds=is_pbs, stranger=stranger)

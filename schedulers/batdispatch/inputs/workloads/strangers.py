@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from batdispatch.inputs.workloads.pbs import is_cobalt
-from batdispatch.inputs.workloads.sacct_lines import looks_headless
-
 _AS_TABLE = "make a table of it (CSV) and name its columns with --columns submit=...,runtime=...,cores=..."
 _LSF = re.compile(rb'"(?:JOB_FINISH|JOB_NEW|JOB_START|JOB_STATUS|EVENT_ADRSV_FINISH)" "\d')
 #: Queue, host, group, owner, name, number, account, priority, three times, and more: 40 fields and more in newer ones.
 _SGE = re.compile(rb"[^:\s]+:[^:\s]+:[^:]*:[^:]+:[^:]*:\d+:[^:]*:\d+:\d+:\d+:\d+:[^:]*(?::[^:]*){20,}")
-_SACCT_TABLE = re.compile(rb"\s*(?:[A-Za-z]\w+\s+)+\n(?:-+\s+)+\n?")
+#: As the accounts of PBS, but jobs have plain numbers.
+_COBALT = re.compile(rb"\s*\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z]{1,6};\d+;")
+_MARKS_OF_COBALT = (b"resources_used.location=", b" args=", b";args=")
 
 
 def stranger(head: bytes) -> str:
@@ -20,21 +19,18 @@ def stranger(head: bytes) -> str:
     Args:
         head: the file's first bytes.
     """
-    lines = [line.strip() for line in head.splitlines()[:20] if line.strip() and not line.startswith(b"#")]
-    first = lines[0] if lines else b""
+    lines = (line.strip() for line in head.splitlines()[:20])
+    first = next((line for line in lines if line and not line.startswith(b"#")), b"")
+    name = ""
     if _LSF.match(first):
-        return f"looks like LSF's accounts (lsb.acct), which are not read: {_AS_TABLE}"
-    if _SGE.match(first):
-        return f"looks like accounts of Grid Engine (SGE), which are not read: {_AS_TABLE}"
-    if is_cobalt(head):
-        return f"looks like accounts of Cobalt, which are not read: {_AS_TABLE}"
-    is_table = b"JobID" in first and _SACCT_TABLE.match(head.replace(b"\r", b"").lstrip(b"\n")) is not None
-    delimiter = looks_headless(first)
-    if is_table or delimiter == "":
-        return "looks like what sacct prints for people, where long fields are cut: export it with sacct --parsable2"
-    if delimiter is not None:
-        return (
-            "looks like what sacct --noheader prints: name its columns as --format had them, --header "
-            "JobID,User,Submit,Start,End,State,AllocTRES,NodeList"
-        )
-    return ""
+        name = "LSF (lsb.acct)"
+    elif _SGE.match(first):
+        name = "Grid Engine (SGE)"
+    elif is_cobalt(head):
+        name = "Cobalt"
+    return f"looks like accounts of {name}, which are not read: {_AS_TABLE}" if name else ""
+
+
+def is_cobalt(head: bytes) -> bool:
+    """Return whether a file that begins so holds accounts of Cobalt."""
+    return _COBALT.match(head) is not None and any(mark in head for mark in _MARKS_OF_COBALT)
