@@ -190,3 +190,11 @@ def test_the_default_walltime_stands_in_for_missing_ones() -> None:
     ]
     assert served("sjf", jobs) == ["w0!s", "w0!long", "w0!none"]
     assert served("sjf", jobs, default_walltime="20") == ["w0!s", "w0!none", "w0!long"]
+
+
+@pytest.mark.parametrize("now", [100.0, 400.0, 1e9])
+def test_the_slowdown_of_a_job_that_may_run_for_ever_is_that_of_one_that_has_not_waited(now: float) -> None:
+    assert key("slowdown", now=now, estimate=math.inf) == -1.0
+    assert key("slowdown", now=100.0, estimate=50.0) == -1.0
+    # 300 s waited, 50 s to run: 7 times as long.
+    assert key("slowdown", now=400.0, estimate=50.0) == -7.0

@@ -325,3 +325,10 @@ def test_underestimated_jobs_run_on_and_are_planned_for(name: str) -> None:
     result = simulate(machine, tasks, name, options={"prediction": "last-two"})
     audit(machine, tasks, result)
     assert result.session.dispatcher.report()["prediction"]["share_underestimated"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("late", "share"), [(0.0, 0.0), (0.0099, 0.0), (0.0101, 1.0), (5.0, 1.0)])
+def test_a_job_told_to_end_a_little_after_its_walltime_was_not_underestimated(late: float, share: float) -> None:
+    found = estimates("requested")
+    end(found, job(walltime=100.0), 100.0 + late)
+    assert found.report()["share_underestimated"] == share

@@ -102,6 +102,18 @@ def test_windows_that_follow_each_other_burn_what_the_run_burns(tmp_path: Path) 
         assert sum(part[name] for part in parts) == pytest.approx(whole[name])
 
 
+def test_a_window_ends_with_the_run_and_what_is_set_at_its_end_is_in_it(tmp_path: Path) -> None:
+    run = simulated(tmp_path, "powered[sleep=idle,after=21]", PLATFORM, JOBS, delays(10), energy="exact")
+    power = RunPower(run, {}, read_platform(tmp_path / "p.xml").machine)
+    # Hosts burn 100 W each under a delay from 108 s on, until the run ends at 118 s.
+    last = power.of_window(Window(begin=108, end=500))
+    assert last == power.of_window(Window(begin=108, end=118)) == power.of_window(Window(begin=108, end=None))
+    assert (last["joules"], last["peak"], last["p95"]) == pytest.approx((2000, 200, 200))
+    # One host is set to sleep at 21 s, the other at 31 s, and both to wake up at 103 s.
+    bounds = [(0, 21), (21, 31), (31, 102), (102, 103), (103, 118)]
+    assert [power.of_window(Window(begin=begin, end=end))["switches"] for begin, end in bounds] == [1, 1, 0, 2, 0]
+
+
 def test_cost_and_time_above_a_cap_by_hand(tmp_path: Path) -> None:
     # 200 W while both hosts are idle, or 100 W each under a delay, of 118 s; each watt costs more from 50 s on.
     (tmp_path / "price.csv").write_text("time,price\n0,3600\n50,7200\n100,10800\n")

@@ -1,5 +1,7 @@
 """What a page on changes of a site says first, and what it measures, by hand on six windows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,12 @@ def test_groups_stand_by_their_sizes_and_the_largest_last() -> None:
     assert [_size(units) for units in (1, 2, 4, 5, 16, 17, 256, 257)] == [
         "1", "2-4", "2-4", "5-16", "5-16", "17-64", "65-256", "over 256"
     ]  # fmt: skip
+
+
+def test_the_change_that_does_most_is_the_one_with_the_shortest_mean_wait() -> None:
+    told = found()
+    # Of all jobs, those that do not count included, the first change has the least wait.
+    first, second, third = told.variants
+    variants = [first, second._replace(total_wait=1.0), third]
+    text = plain(opening(replace(told, variants=variants)).text)
+    assert "They wait least with dispatcher=filler: 12 min." in text

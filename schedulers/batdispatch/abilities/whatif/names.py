@@ -32,15 +32,12 @@ def belied_change(run: Path, result: Result) -> str:
     if (run.parent / WHATIF_PAGE).is_file() and not (run.parent / FILE).is_file():
         return f"{FILE}, which binds the names of changes to their runs, is missing"
     sized, hosts = _SIZED_FOLDER.fullmatch(run.name), result.platform.hosts
-    if sized and hosts and int(sized[1]) != hosts:
-        return f"the folder is called {run.name}, and it ran on {hosts} hosts"
     recorded = record_of(run)
-    if recorded is None:
-        return ""
-    folder, names = recorded
-    bound = names.runs.get(run.absolute().relative_to(folder).as_posix())
+    folder, names = (run.parent, Names()) if recorded is None else recorded
+    bound = names.runs.get(run.absolute().relative_to(folder.absolute()).as_posix())
     if bound is None:
-        return ""
+        wrong = sized and hosts and int(sized[1]) != hosts
+        return f"the folder is called {run.name}, and it ran on {hosts} hosts" if wrong else ""
     baseline = _baseline_of(folder, names)
     changes = sized or baseline is not None or (folder / WHATIF_PAGE).is_file()
     if changes and not bound.earlier and not _letters(run.name).startswith(_letters(bound.name)[:_ALIKE]):
