@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from batdispatch.abilities.sites.doors.eta.calibration import INTERVALS, LEVELS, PastMoments, coverage, raw_quantiles
+from batdispatch.abilities.sites.doors.eta.futures import Futures
+from batdispatch.abilities.sites.doors.eta.queue_moment import History, JobRows, QueueMoment
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
 from batdispatch.runs.engines import queue_simulation
-from batdispatch.runs.eta.calibration import INTERVALS, LEVELS, PastMoments, coverage, raw_quantiles
-from batdispatch.runs.eta.futures import Futures
-from batdispatch.runs.eta.queue_moment import History, JobRows, QueueMoment
 from batdispatch.runs.inputs import read_log_as
 
 Floats = np.ndarray

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from eta import pinball
 
-from batdispatch.runs.eta.calibration import (
+from batdispatch.abilities.sites.doors.eta.calibration import (
     INTERVALS,
     LEVELS,
     MOMENTS,
@@ -27,8 +27,8 @@ from batdispatch.runs.eta.calibration import (
     moments_of,
     raw_quantiles,
 )
-from batdispatch.runs.eta.futures import Futures
-from batdispatch.runs.eta.queue_moment import History, JobRows
+from batdispatch.abilities.sites.doors.eta.futures import Futures
+from batdispatch.abilities.sites.doors.eta.queue_moment import History, JobRows
 
 CORES = 32
 #: Between two recordings, s.

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from batdispatch.abilities.stochastic.requests import RequestSequence, SequenceOptions
     from batdispatch.abilities.stochastic.requests.laws import Law
     from batdispatch.abilities.verify.doors.python import check
+    from batdispatch.abilities.whatif.whatif import whatif
     from batdispatch.api.calls import campaign, compare, replicate, run
     from batdispatch.api.looks import report
     from batdispatch.api.results import load
     from batdispatch.api.server import serve
-    from batdispatch.api.whatif import whatif
     from batdispatch.core.capacity.filling import fill
     from batdispatch.core.capacity.space import Space
     from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
@@ -90,7 +90,6 @@ _HOMES = {
     "report": "api.looks",
     "run": "api.calls",
     "serve": "api.server",
-    "whatif": "api.whatif",
 }
 
 __all__ = [

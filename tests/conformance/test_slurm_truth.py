@@ -5,14 +5,14 @@ from functools import cache
 
 import pytest
 
+from batdispatch.abilities.sites.slurm.clocks import MainLoopClock
+from batdispatch.abilities.sites.slurm.main_loop import MainLoop
+from batdispatch.abilities.sites.slurm.partitions import Partitions
+from batdispatch.abilities.sites.slurm.preemption import Preemption
+from batdispatch.abilities.sites.slurm.suspension import Suspension
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.events import SimulationBegins
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.dispatchers.slurm.clocks import MainLoopClock
-from batdispatch.dispatchers.slurm.main_loop import MainLoop
-from batdispatch.dispatchers.slurm.partitions import Partitions
-from batdispatch.dispatchers.slurm.preemption import Preemption
-from batdispatch.dispatchers.slurm.suspension import Suspension
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.testing.simulation import Task
 from slurm_truth import FOLDER, Recording, read_recording

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 import batdispatch
-from batdispatch.api.whatif import Answers
+from batdispatch.abilities.whatif.whatif import Answers
 
 ACCOUNTS = Path(__file__).parent / "recordings" / "slurm-accounts"
 

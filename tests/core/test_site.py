@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from batdispatch.abilities.sites.doors.queues import read_queues, with_queues
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import expand
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.queues import read_queues, with_queues
 from simulating import Result, Task, micro, simulate
 from strategies import make_job
 

@@ -148,7 +148,7 @@ def test_a_folder_without_a_layer_is_found(house: Path) -> None:
     ("file", "code", "folder"),
     [
         ("engines/records.py", '"""."""\nfrom batdispatch.engines import embedded', "batdispatch.engines"),
-        ("report/fidelity/bad.py", "import batdispatch.report.whatif", "batdispatch.report"),
+        ("results/metrics/bad.py", "import batdispatch.results.runs", "batdispatch.results"),
     ],
     ids=["files", "folders"],
 )

@@ -28,6 +28,14 @@ WORKLOAD = """{"nb_res": 4, "jobs": [
 ], "profiles": {"p": {"type": "delay", "delay": 10}, "q": {"type": "delay", "delay": 4}}}"""
 
 
+def with_dependents(ability: str) -> list[str]:
+    """Return an ability and those that need it, directly or by way of others."""
+    found = [ability]
+    for name in found:
+        found += [each.name for each in own_abilities() if name in each.needs and each.name not in found]
+    return found
+
+
 def without(abilities: Collection[str], place: Path) -> dict[str, str]:
     """Copy the package without some abilities, and without those that need one of them.
 
@@ -54,11 +62,34 @@ def without(abilities: Collection[str], place: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (place, ROOT / "expe/papers")))}
 
 
+def support_of_abilities() -> set[str]:
+    """Return the modules of `tests/support` that import an ability, by way of others too."""
+    texts = {file.stem: file.read_text() for file in (ROOT / "tests/support").glob("*.py")}
+    found = {name for name, text in texts.items() if "batdispatch.abilities" in text}
+    while (
+        more := {
+            name
+            for name, text in texts.items()
+            if any(re.search(rf"^from {each} import", text, re.M) for each in found)
+        }
+        - found
+    ):
+        found |= more
+    return found
+
+
 def base_tests(*folders: str) -> list[Path]:
     """Return files of tests that name nothing which an ability announces, one by one or all together."""
     names = {name for points in POINTS.values() for name, place in points.items() if ".abilities." in place}
     named = re.compile(
-        "|".join([r"batdispatch\.(abilities|__all__)", *(rf"[\"'\[]{re.escape(name)}[\"'\[]" for name in names)])
+        "|".join(
+            [
+                r"batdispatch\.(abilities|__all__)",
+                *(rf"[\"'\[]{re.escape(name)}[\"'\[]" for name in names),
+                *(rf"^from {name} import" for name in support_of_abilities()),
+            ]
+        ),
+        re.MULTILINE,
     )
     found = [file for folder in folders for file in sorted((ROOT / "tests" / folder).glob("test_*.py"))]
     chosen = [file for file in found if not named.search(file.read_text())]
@@ -114,7 +145,7 @@ def test_an_ability_that_stays_is_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("gone", NAMES)
 def test_without_an_ability_the_commands_of_the_base_work(gone: str, tmp_path: Path) -> None:
-    use(without([gone], tmp_path), tmp_path)
+    use(without(with_dependents(gone), tmp_path), tmp_path)
 
 
 def test_without_all_abilities_the_tests_of_the_base_pass(tmp_path: Path) -> None:
@@ -126,7 +157,7 @@ def test_without_all_abilities_the_tests_of_the_base_pass(tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("gone", NAMES)
 def test_without_an_ability_the_tests_of_the_base_pass(gone: str, tmp_path: Path) -> None:
-    run(without([gone], tmp_path), "-m", "pytest", "-q", "-p", "no:cacheprovider", *base_tests(*FOLDERS))
+    run(without(with_dependents(gone), tmp_path), "-m", "pytest", "-q", "-p", "no:cacheprovider", *base_tests(*FOLDERS))
 
 
 @pytest.mark.parametrize("ability", own_abilities(), ids=NAMES)

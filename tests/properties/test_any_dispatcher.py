@@ -130,7 +130,7 @@ def test_every_registered_baseline_is_tested_here() -> None:
         name
         for name in registry.names(dispatchers.GROUP)
         if dispatchers.find(name).__module__.startswith(
-            ("batdispatch.dispatchers.backfilling.", "batdispatch.dispatchers.slurm.")
+            ("batdispatch.dispatchers.backfilling.", "batdispatch.abilities.sites.slurm.")
         )
     }
     assert own == set(BASELINES)

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from batdispatch.abilities.sites.doors.slurm.conf import SlurmConf, read_conf
+from batdispatch.abilities.sites.doors.slurm.scheduling import scheduling_of
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.site import Partition, QueuesProperty, Window
-from batdispatch.inputs.slurm.conf import SlurmConf, read_conf
-from batdispatch.inputs.slurm.scheduling import scheduling_of
 from batdispatch.testing.simulation import Task, simulate
 
 #: Recordings that tests read.

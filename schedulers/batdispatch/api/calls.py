@@ -17,11 +17,10 @@ from batdispatch.api.results import CampaignResults, Comparison, LoadedRun, Repl
 from batdispatch.api.settings import divide, fields_of, takes, texts_of
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.dispatcher import Dispatcher, with_option_file
 from batdispatch.core.line.settings import named_with
 from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
-from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.results.run_names import NamedRun, rebind
 from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
@@ -412,7 +411,7 @@ def _entrant(dispatcher: str | Dispatcher, options: Mapping[str, Any]) -> Entran
         InputError: one is given twice.
     """
     if isinstance(dispatcher, str):
-        return Entrant(dispatcher, *with_conf(*named_with(dispatcher, texts_of(options))))
+        return Entrant(dispatcher, *with_option_file(*named_with(dispatcher, texts_of(options))))
     if options:
         raise InputError("an object has its own options", source="option --set")
     return entrant_of(dispatcher)

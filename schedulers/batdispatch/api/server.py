@@ -11,10 +11,9 @@ from typing import Any
 from batdispatch.api.listeners import default_listener
 from batdispatch.api.settings import divide, fields_of, takes, texts_of
 from batdispatch.batsim import features_for, protocol
-from batdispatch.core.line.dispatcher import Dispatcher, create
+from batdispatch.core.line.dispatcher import Dispatcher, create, with_option_file
 from batdispatch.core.line.session import Session
 from batdispatch.core.line.settings import named_with
-from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.links import serve as link
 from batdispatch.links.options import MachineFile, ServeOptions
 from batdispatch.links.platform_peer import platform_peer_of
@@ -62,7 +61,7 @@ def serve(
     if isinstance(dispatcher, Dispatcher):
         made = dispatcher
     else:
-        made = create(*with_conf(*named_with(dispatcher, texts_of(options or {}))), seed)
+        made = create(*with_option_file(*named_with(dispatcher, texts_of(options or {}))), seed)
     session = Session(made, clock=time.perf_counter, **deciding)
     peer = platform_peer_of(MachineFile(**file), session, serving.protocol)
     wire, heard = protocol(serving.protocol), listener or default_listener()

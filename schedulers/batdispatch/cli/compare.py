@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 from click.core import ParameterSource
@@ -30,7 +30,21 @@ from batdispatch.runs.spec import REAL_BATSIM, RunSpec
 
 if TYPE_CHECKING:
     from batdispatch.api.results import Comparison, Replication
-    from batdispatch.api.whatif import Answers
+
+
+class Answers(Protocol):
+    """What a comparison by answers of its own comes to; as a text, what is printed.
+
+    Attributes:
+        page: that shows it.
+        answers: as ``--json`` prints them.
+    """
+
+    page: Path
+
+    @property
+    def answers(self) -> dict[str, Any]: ...
+
 
 #: What a comparison says otherwise than a run.
 _TEXTS = {
@@ -170,13 +184,14 @@ def _compare_sizes(
     Raises:
         InputError: replicates are asked for as well, or options that dispatchers share.
     """
-    from batdispatch.api.whatif import capacities
     from batdispatch.cli.progress import ProgressDisplay
+    from batdispatch.runs.compare import comparison_by
 
     if who.replicates is not None or settings.pop("options"):
         raise InputError("goes without --replicates and --set: it counts windows itself", source="option --hosts")
     if min(sizes.hosts) < 1:
         raise InputError("found 0, expected numbers of at least 1", source="option --hosts")
+    capacities = comparison_by("hosts", "whatif")
     with ProgressDisplay() as progress:
         answers = capacities(
             given,

@@ -21,7 +21,6 @@ _HEADINGS = {
     "Compare dispatchers": (
         ("demo", "demo", "Compare dispatchers on an example, as a first look."),
         ("compare", "compare", "Compare dispatchers on one workload, with a report."),
-        ("whatif", "whatif", "Say what other settings would have done to a log's jobs."),
         ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
         ("campaign", "campaign", "Run a grid of runs from a file, here or on a cluster."),
         ("leaderboard", "leaderboard", "Rank every registered dispatcher on stated workloads."),
@@ -36,12 +35,10 @@ _HEADINGS = {
         ("generate", "generate", "Generate a workload from a model."),
         ("workload", "workload", "Look into workloads and logs."),
         ("platform", "platform", "Generate SimGrid platforms and look into them."),
-        ("slurm-conf", "slurm_conf", "Say what slurm-backfill takes from a slurm.conf."),
     ),
     "Results": (
         ("report", "report", "Compare runs on one HTML page."),
         ("explain-wait", "explain_wait", "Say what held a job while it waited."),
-        ("eta", "eta", "Say when the waiting jobs of a queue start."),
         ("export", "export", "Write runs in the forms of other programs."),
     ),
     "Dispatchers, and your own": (
@@ -58,7 +55,7 @@ def _commands() -> tuple[dict[str, tuple[str, str]], dict[str, list[str]]]:
         name: (f"batdispatch.cli.{module}", summary) for rows in _HEADINGS.values() for name, module, summary in rows
     }
     headings = {heading: [name for name, _, _ in rows] for heading, rows in _HEADINGS.items()}
-    for command in (each for ability in own_abilities() for each in ability.commands):
+    for command in (each for ability in own_abilities() for each in ability.commands if not each.group):
         table[command.name] = (command.module, command.summary)
         insert_behind(headings[command.heading], command.name, command.after)
     return {name: table[name] for names in headings.values() for name in names}, headings

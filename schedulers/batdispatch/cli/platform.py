@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from batdispatch.cli.groups import OTHER_OPTIONS, AnnouncedGroup, Command, Group, option
+from batdispatch.cli.groups import OTHER_OPTIONS, AnnouncedGroup, Command, OpenGroup, option
 from batdispatch.cli.messages import conclude, echo, json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, written_option
@@ -18,7 +18,13 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.platform_kinds import KINDS, ShowOptions
 
 
-@click.group(cls=Group)
+class Platforms(OpenGroup):
+    """What is done with platforms."""
+
+    word = "platform"
+
+
+@click.group(cls=Platforms)
 def command() -> None:
     """Generate SimGrid platforms and look into them.
 
@@ -51,7 +57,8 @@ def generate() -> None:
     """
 
 
-_output_option = partial(
+#: ``--out`` of what writes a platform.
+output_option = partial(
     option,
     "-o",
     "--out",
@@ -61,7 +68,7 @@ _output_option = partial(
 )
 
 
-def _write(output: str, content: bytes, as_json: bool) -> None:
+def write_platform(output: str, content: bytes, as_json: bool) -> None:
     """Write a platform; print it where it is the standard output, else its path, or as JSON what it has.
 
     Raises:
@@ -92,7 +99,7 @@ def kind_command(kind: Any) -> click.Command:
 
     @options(kind)
     @options(kind.links_type)
-    @_output_option(metavar="P.xml")
+    @output_option(metavar="P.xml")
     @written_option
     def write(chosen: Any, links: Any, output: str, as_json: bool) -> None:
         content = chosen.content(links)
@@ -100,7 +107,7 @@ def kind_command(kind: Any) -> click.Command:
             from batdispatch.inputs.platforms.generate.power import with_power
 
             content = with_power(content, links.power)
-        _write(output, content, as_json)
+        write_platform(output, content, as_json)
 
     about = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
     return click.command(kind.__name__.lower(), cls=Command, help=about)(write)
@@ -137,24 +144,3 @@ def show(reading: ShowOptions, path: Path, as_json: bool, batsim_arguments: bool
         return
     facts = summarise(platform)
     echo(json_text(facts) if as_json else as_text(facts))
-
-
-@command.command()
-@click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
-@click.argument("file", metavar="QUEUES.toml", type=click.Path(path_type=Path))
-@_output_option(metavar="P2.xml")
-@written_option
-def queues(path: Path, file: Path, output: str, as_json: bool) -> None:
-    """Write a platform with the queues of a site: partitions, qualities of service, limits and priorities.
-
-    They go into a property of the outermost zone. Batsim ignores it; every command that reads the platform knows the
-    queues. Those that the platform had are replaced.
-
-    \b
-    Examples:
-      batdispatch platform queues cluster.xml queues.toml -o site.xml
-      batdispatch run --platform site.xml --workload W.json --dispatcher easy
-    """
-    from batdispatch.inputs.queues import with_queues
-
-    _write(output, with_queues(path, file), as_json)

@@ -13,6 +13,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import NamedTuple
 
+from batdispatch.core.errors import InputError
+
 
 class Command(NamedTuple):
     """A subcommand of ``batdispatch``.
@@ -21,15 +23,17 @@ class Command(NamedTuple):
         name: as it is typed.
         module: that holds it as ``command``; it is imported when the command is used.
         summary: a sentence about it, for the help.
-        heading: of the help, under which it stands.
+        heading: of the help, under which it stands; of a group's subcommand, there is none.
         after: the command that it stands behind there; empty: it comes last.
+        group: the command whose subcommand it is, such as ``platform``; empty: it is one of ``batdispatch`` itself.
     """
 
     name: str
     module: str
     summary: str
-    heading: str
+    heading: str = ""
     after: str = ""
+    group: str = ""
 
 
 class Kind(NamedTuple):
@@ -101,6 +105,11 @@ def own_abilities() -> tuple[Ability, ...]:
     folder = import_module(f"{__name__.partition('.')[0]}.abilities")
     modules = [import_module(f"{folder.__name__}.{each.name}") for each in iter_modules(folder.__path__) if each.ispkg]
     return tuple(module.ABILITY for module in modules)
+
+
+def missing_ability(ability: str, source: str) -> InputError:
+    """Return the error of a word on the command line that needs an ability which is not there."""
+    return InputError(f"needs the ability {ability}, which this installation lacks", source=source)
 
 
 def insert_behind(row: list[str], name: str, after: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -21,8 +21,8 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.features import FEATURES_PROPERTY
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY
 from batdispatch.core.machine.site import SITE_PROPERTY, Partition, QueuesProperty
-from batdispatch.inputs.queues import queues_text
 from batdispatch.inputs.workloads.model import Workload
+from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import NodeUse
 from batdispatch.inputs.workloads.report import ImportReport
 
@@ -62,6 +62,40 @@ class SiteNode(msgspec.Struct, frozen=True, kw_only=True):
     capacity: Mapping[str, int] = {}
     features: tuple[str, ...] = ()
     properties: Mapping[str, str] = {}
+
+
+class SiteFiles(Protocol):
+    """The files that describe a site, such as those of its Slurm.
+
+    Attributes:
+        log_format: the format of the logs that tell what this site ran.
+        logs: what these logs are, in words.
+        counts_memory: whether jobs are given memory.
+    """
+
+    log_format: str
+    logs: str
+    counts_memory: bool
+
+    def draft(
+        self, use: NodeUse, clock: Clock, origin: float, *, shared: bool, licences: Mapping[str, int]
+    ) -> SiteDraft:
+        """Return the site.
+
+        Args:
+            use: of the nodes, by the log.
+            clock: tells what moments the site's times are.
+            origin: moment of the simulation's 0 s.
+            shared: whether jobs share hosts.
+            licences: the most that jobs held at a time, by the log.
+
+        Raises:
+            InputError: a file of the site is wrong, or contradicts the log.
+        """
+
+
+#: Entry-point group of what reads the files of a site: by the name of its option, from a folder to `SiteFiles`.
+GROUP = "batdispatch.sites"
 
 
 class SiteDraft(msgspec.Struct, frozen=True, kw_only=True):
@@ -307,3 +341,16 @@ def named_platform(nodes: Sequence[SiteNode], queues: QueuesProperty) -> bytes:
             if value:
                 etree.SubElement(host, "prop", id=name, value=value)
     return render(root, world, [], links, f"{len(nodes)} nodes of a site, written by batdispatch")
+
+
+def queues_text(queues: QueuesProperty) -> str:
+    """Return queues as the text of the property."""
+    told = {key: [_said(one) for one in entries] for key, entries in msgspec.structs.asdict(queues).items() if entries}
+    return msgspec.json.encode(told).decode()
+
+
+def _said(one: msgspec.Struct) -> dict[str, Any]:
+    """Return what an entry says, without what it leaves open."""
+    defaults = dict(zip(one.__struct_fields__[::-1], one.__struct_defaults__[::-1], strict=False))
+    fields = msgspec.structs.asdict(one)
+    return {name: value for name, value in fields.items() if name == "name" or value != defaults.get(name)}

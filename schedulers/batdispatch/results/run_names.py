@@ -29,6 +29,9 @@ from batdispatch.results.run_files import RESULT, find
 
 #: Says, in a folder into which several runs were made, what each of them is.
 FILE = "names.json"
+#: Entry-point group of what knows names of its own: from a run's folder and its result.json, how the name of the run
+#: contradicts what it is, or an empty text.
+NAMES = "batdispatch.names"
 #: How far above a run's folder the record may stand: ``runs/REPLICATE/NAME`` in the folder of a comparison.
 _DEPTH = 3
 #: Settings that say where a file is; what is in it has a digest.
@@ -100,6 +103,16 @@ class Misnomer(NamedTuple):
 
     name: str
     why: str
+
+
+def belied_by_others(folder: Path, result: Any) -> str:
+    """Return how what a run is called contradicts it, as those say who announce names of their own; else an empty text.
+
+    Raises:
+        InputError: a record or another run cannot be read, or what is announced cannot be loaded.
+    """
+    found = (registry.load(NAMES, name, "reader of names")(folder, result) for name in registry.names(NAMES))
+    return next(filter(None, found), "")
 
 
 # ---------------------------------------------------------------------- the record

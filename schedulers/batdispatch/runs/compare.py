@@ -6,17 +6,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from batdispatch.core.abilities import missing_ability
 from batdispatch.core.errors import InputError
+from batdispatch.core.line import registry
 from batdispatch.core.line.blame import blame, interrupt_of, user_error
-from batdispatch.core.line.dispatcher import Dispatcher, find
+from batdispatch.core.line.dispatcher import Dispatcher, find, with_option_file
 from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.dispatchers import simple
 from batdispatch.inputs.folders import Claim, stamp
-from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.run_names import bind
@@ -26,12 +27,30 @@ from batdispatch.runs.provenance import others_names
 from batdispatch.runs.run import InputFiles, build, clear, execute, is_made, spec_options
 from batdispatch.runs.spec import RunSpec
 
+#: Entry-point group of what compares otherwise than by one run of each dispatcher, by the option that asks for it.
+COMPARISONS = "batdispatch.comparisons"
 #: Called with the folders of the runs that are whole, in order, and why the others failed, by name.
 Conclude = Callable[[list[Path], dict[str, str]], None]
 #: A run and its name: the path of its folder below that of the comparison.
 _Named = tuple[str, RunSpec]
 #: Workloads of so many bytes, over all runs, are some 1,500 jobs, which take less than the start of a worker.
 LITTLE = 160_000
+
+
+def comparison_by(option: str, ability: str) -> Any:
+    """Return what compares in the way that an option asks for.
+
+    Args:
+        option: its name.
+        ability: that brings it.
+
+    Raises:
+        InputError: it cannot be loaded, or the ability is missing.
+    """
+    found = registry.load(COMPARISONS, option, "way to compare")
+    if found is None:
+        raise missing_ability(ability, f"option --{option}")
+    return found
 
 
 class Entrant(NamedTuple):
@@ -61,7 +80,7 @@ def entrant_of(dispatcher: str | Dispatcher, source: str = "option --dispatcher"
         inside = ",".join(f"{key}={text}" for key, text in options.items())
         text = f"{kind.__name__}[{inside}]" if options else kind.__name__
         return Entrant(text, f"{kind.__module__}:{kind.__qualname__}", options, dispatcher)
-    return Entrant(dispatcher.strip(), *with_conf(*parse_named(dispatcher, source)))
+    return Entrant(dispatcher.strip(), *with_option_file(*parse_named(dispatcher, source)))
 
 
 def entrants_of(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> list[Entrant]:

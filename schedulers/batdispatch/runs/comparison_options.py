@@ -66,33 +66,3 @@ class CapacityOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     hosts: Annotated[tuple[int, ...], Form("N,N,...", INPUTS, read=sizes_of)] = ()
     node_price: Annotated[Annotated[float, Meta(gt=0)] | None, Form("PRICE", RESULTS)] = None
-
-
-class WhatIfOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What is changed, and of what.
-
-    change: Simulate this change, too: hosts+10%, hosts=110, partition.NAME.nodes+2, partition.NAME.max_time=4:00:00,
-        walltimes=last-two (a prediction instead of the users' walltimes), SchedulerParameters=bf_interval=60,
-        dispatcher=guarded, PriorityWeightAge=1000 (a setting of slurm.conf), or KEY=VALUE for another option of the
-        dispatcher. May be given several times.
-    dispatcher: Let this dispatcher stand for the one that the site runs, with its options in brackets. What
-        slurm.conf in --slurm says about scheduling are options of slurm-backfill.
-    anyway: Take the baseline even if its grade is D.
-    node_price: Say what an hour of waiting saved costs if a node costs this much for each hour.
-    """
-
-    change: Annotated[tuple[str, ...], Form("WHAT", DISPATCHER)] = ()
-    dispatcher: Annotated[str, Form("NAME", DISPATCHER, offers="dispatcher")] = "slurm-backfill"
-    anyway: Annotated[bool, Form(section=RESULTS)] = False
-    node_price: Annotated[Annotated[float, Meta(gt=0)] | None, Form("PRICE", RESULTS)] = None
-
-
-class FidelityOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a log is compared with.
-
-    dispatchers: Simulate these. The first one is the policy that the site is said to have run.
-    platform: Read the machine from this SimGrid platform. By default, one of the right size is made.
-    """
-
-    dispatchers: Annotated[str, Form("A,B,...", DISPATCHER, offers="dispatchers")] = "easy,conservative,filler,fcfs"
-    platform: Annotated[str | None, Form("P.xml", INPUTS, file=True)] = None

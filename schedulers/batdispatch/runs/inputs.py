@@ -7,21 +7,25 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
+from batdispatch.core.abilities import missing_ability
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.fields import is_whole_hosts
 from batdispatch.core.jobs.request import Request
+from batdispatch.core.line import registry
 from batdispatch.core.line.settings import settings_of
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import file_digest, write_whole
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.platforms import Platform, read_platform
+from batdispatch.inputs.sites import GROUP as SITES
 from batdispatch.inputs.sites import (
     SiteDraft,
+    SiteFiles,
     check_partitions,
     draft_of_use,
     fit_jobs,
@@ -43,9 +47,6 @@ from batdispatch.inputs.workloads.model import stem
 from batdispatch.inputs.workloads.moments import Clock, time_zone
 from batdispatch.inputs.workloads.selection import parse_selection
 from batdispatch.runs.listener import Listener
-
-if TYPE_CHECKING:
-    from batdispatch.inputs.slurm.conf import SlurmConf
 
 #: Folder of the inputs that were made, inside that of the results.
 INPUT = "input"
@@ -94,6 +95,7 @@ class Inputs:
         workload: the workload's file, likewise.
         made: whether there is anything to write.
         is_log: whether the workload is made of a log.
+        site: the files that describe the log's site; None: there are none.
     """
 
     def __init__(
@@ -121,17 +123,12 @@ class Inputs:
         """
         reading = reading or LogReading()
         self._given, self._machine, self._master, self._reading = workload, platform, master, reading
-        #: The folder of the site's Slurm, and what was made of the site; None: there is none.
-        self._slurm = None
-        if reading.slurm is not None:
-            # Few runs have one, and it takes as long to import as all that reads a workload.
-            from batdispatch.inputs.slurm.site import read_folder
-
-            self._slurm = read_folder(Path(reading.slurm))
+        self.site = None if reading.slurm is None else read_site("slurm", Path(reading.slurm))
+        #: What was made of the site; None: there is none.
         self._draft: SiteDraft | None = None
-        if self._slurm is not None and platform is not None:
+        if self.site is not None and platform is not None:
             raise InputError("says what the machine is, and so does --platform: state one", source="option --slurm")
-        if self._slurm is not None and not self._slurm.counts_memory and reading.memory is None:
+        if self.site is not None and not self.site.counts_memory and reading.memory is None:
             self._reading = msgspec.structs.replace(reading, memory="none")
         name = workload.path if isinstance(workload, Workload) else Path(workload)
         self.is_log = not isinstance(workload, Workload) and (is_log(workload, reading) if log is None else log)
@@ -143,11 +140,6 @@ class Inputs:
         self._folder = out / INPUT
         self.workload = self._folder / f"{stem(name)}.json" if makes_workload else name
         self.platform = file or self._folder / "platform.xml"
-
-    @property
-    def conf(self) -> SlurmConf | None:
-        """The site's slurm.conf; None: there is none."""
-        return None if self._slurm is None else self._slurm.conf
 
     def prepare(self, listener: Listener) -> ImportResult | None:
         """Write what is to be made, and return what was made of the log, if there is one.
@@ -200,20 +192,16 @@ class Inputs:
         return read_log_as(self._given, self._reading, machine=machine, follow=follow).told()
 
     def _drafted(self, imported: ImportResult) -> SiteDraft | None:
-        """Return the site of a log, as its Slurm or its jobs' nodes tell it; None: nothing does."""
+        """Return the site of a log, as its files or its jobs' nodes tell it; None: nothing does."""
         reading, keep = self._reading, self._reading.partitions == "keep"
         workload, info = imported.workload, imported.info
-        if self._slurm is None:
+        if self.site is None:
             return draft_of(workload, imported.report.format, info, partitions=keep)
-        if imported.report.format != "sacct":
-            raise InputError("goes with the accounts of Slurm (sacct)", source="option --slurm")
-        from batdispatch.inputs.slurm.site import draft_of_folder
-
+        if imported.report.format != self.site.log_format:
+            raise InputError(f"goes with {self.site.logs}", source="option --slurm")
         clock = Clock(time_zone(reading.time_zone) if reading.time_zone else None)
         origin = float(workload.about["origin"]["time_origin"])
-        draft = draft_of_folder(
-            self._slurm, info.use, clock, origin, shared=is_shared(workload), licences=info.licences
-        )
+        draft = self.site.draft(info.use, clock, origin, shared=is_shared(workload), licences=info.licences)
         if keep and not info.partitions and len(draft.queues.partitions) > 1:
             names = ", ".join(one.name for one in draft.queues.partitions)
             raise InputError(
@@ -238,6 +226,22 @@ class Inputs:
         space = space_of(read_platform(self.platform, master=self._master).machine)
         jobs = imported.workload.jobs
         return len(space.fitting(space.whole(), jobs)) == len(jobs)
+
+
+def read_site(kind: str, folder: Path) -> SiteFiles:
+    """Return what the files of a site say.
+
+    Args:
+        kind: of the files, as the option is called.
+        folder: that holds them.
+
+    Raises:
+        InputError: the folder or a file in it is wrong, or nothing that is installed reads it.
+    """
+    read: Callable[[Path], SiteFiles] | None = registry.load(SITES, kind, "reader of sites")
+    if read is None:
+        raise missing_ability("sites", f"option --{kind}")
+    return read(folder)
 
 
 def is_log(path: str | PathLike[str], reading: LogReading) -> bool:

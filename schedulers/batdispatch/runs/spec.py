@@ -149,9 +149,9 @@ def as_typed(spec: RunSpec) -> RunSpec:
     Raises:
         InputError: an option is wrong, or needs another one.
     """
-    from batdispatch.inputs.slurm.scheduling import with_conf  # Large, and no help needs it.
+    from batdispatch.core.line.dispatcher import with_option_file  # Large, and no help needs it.
 
-    name, options = with_conf(*named_with(spec.dispatcher, spec.options))
+    name, options = with_option_file(*named_with(spec.dispatcher, spec.options))
     return msgspec.structs.replace(with_shell(spec), dispatcher=name, options=options)
 
 

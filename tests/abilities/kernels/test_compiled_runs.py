@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from batdispatch.abilities.kernels import applies, reasons
 from batdispatch.abilities.kernels.library import KERNELS
+from batdispatch.abilities.sites.doors.queues import with_queues
 from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.queues import with_queues
 from batdispatch.inputs.workloads import workload_file
 from batdispatch.results.decisions import TIMES
 from batdispatch.runs import embedded

@@ -17,12 +17,14 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
-from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.inputs.workloads.columns import JobColumns, on_clock
 from batdispatch.parts.ordering import Ordering
 from batdispatch.parts.ordering.aging import AgedArea
 from batdispatch.parts.ordering.arrival import Fcfs
 from batdispatch.parts.ordering.priority import Basic
+
+#: The class of `slurm-backfill`. It is not imported: its ability may be missing, and then nothing has this class.
+SLURM = "batdispatch.abilities.sites.slurm.backfill.SlurmBackfill"
 
 
 def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
@@ -40,7 +42,7 @@ def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
     place = np.empty(len(jobs), dtype=np.int64)
     place[order] = np.arange(len(jobs))
     # That of slurm-backfill looks for its order at each run of a loop, if only among places; so do those on nodes.
-    by_key = isinstance(dispatcher, SlurmBackfill) or jobs.told is not None
+    by_key = is_slurm(dispatcher) or jobs.told is not None
     key = Key(COLUMN, place.astype(float)) if by_key else None
     return Jobs(
         submission=submission,
@@ -55,6 +57,16 @@ def jobs_of(jobs: JobColumns, dispatcher: QueueDispatcher) -> Jobs:
         key=key if is_placed else _key(told, ordering, expected),
         ahead=_key(told, ahead[0], expected) if ahead else None,
     )
+
+
+def is_slurm(dispatcher: object) -> bool:
+    """Return whether a dispatcher is `slurm-backfill` itself; a class that derives from it may decide otherwise."""
+    return path_of(type(dispatcher)) == SLURM
+
+
+def path_of(kind: type) -> str:
+    """Return a class's module and name, by which it is known without being imported."""
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def has_foresight(dispatcher: QueueDispatcher) -> bool:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from batdispatch.abilities.kernels import applies
 from batdispatch.abilities.kernels.columns import jobs_of
+from batdispatch.abilities.kernels.knowledge import knowledge_of
 from batdispatch.abilities.kernels.queue_order import fields_asked
 from batdispatch.abilities.kernels.simulate import schedule_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.links.foreign import create_any
 
@@ -33,8 +33,9 @@ class KernelQueue:
         """
         self._dispatcher = create_any(dispatcher, {}, 0)
         reason = applies.why_never(self._dispatcher, Machine([Host(id=0, name="host")]))
-        if isinstance(self._dispatcher, SlurmBackfill):
-            reason = "it tries so many jobs at a time, so a queue's running jobs would not all start at once"
+        knowledge = knowledge_of(self._dispatcher)
+        if knowledge is not None and knowledge.no_queue:
+            reason = knowledge.no_queue
         elif isinstance(self._dispatcher, QueueDispatcher) and fields_asked(self._dispatcher):
             reason = "priorities of multifactor depend on what a queue does not tell"
         if reason is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.abilities.kernels import node_plan, plan, slurm
-from batdispatch.abilities.kernels.columns import has_foresight
+from batdispatch.abilities.kernels.columns import has_foresight, is_slurm
 from batdispatch.abilities.kernels.foresight import Forecast
 from batdispatch.abilities.kernels.library import call
 from batdispatch.abilities.kernels.nodes import Demands, Nodes, nodes_of
@@ -41,7 +41,6 @@ from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
-from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
 from batdispatch.engines.simulation import Refusal, time_is_over
 
 # Which dispatcher decides in `run_queue`.
@@ -144,7 +143,7 @@ def room_for(jobs: Jobs, runs: NDArray[np.int64]) -> int:
 def _simulation_of(jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher, demands: Demands | None) -> _Simulation:
     if isinstance(dispatcher, Conservative):
         return _Planning(jobs, runs, dispatcher) if demands is None else _NodePlanning(jobs, runs, dispatcher, demands)
-    if isinstance(dispatcher, SlurmBackfill):
+    if isinstance(dispatcher, PlanningQueue) and is_slurm(dispatcher):
         return _Slurm(jobs, runs, dispatcher, demands)
     return _Queueing(jobs, runs, dispatcher, demands)
 
@@ -228,9 +227,9 @@ class _Queueing(_Simulation):
 class _Slurm(_Simulation):
     """A simulation of slurm-backfill."""
 
-    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill, demands: Demands | None) -> None:
+    def __init__(self, jobs: Jobs, runs: Ints, dispatcher: PlanningQueue, demands: Demands | None) -> None:
         super().__init__(jobs, runs, dispatcher, demands)
-        self._dispatcher = dispatcher
+        self._dispatcher: Any = dispatcher
         self._slurm = slurm.slurm_of(jobs, runs, dispatcher, demands, self.nodes)
         self._order = order_of(jobs, self.nodes)
         if demands is not None and self._order is not None:

@@ -14,7 +14,7 @@ from batdispatch.abilities.kernels.library import structure_of
 from batdispatch.abilities.kernels.nodes import WORD, Demands, Nodes, masks_of
 from batdispatch.abilities.kernels.state import Ints, Jobs
 from batdispatch.core.hosts import hostruns
-from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
+from batdispatch.dispatchers.backfilling.queue import PlanningQueue
 from batdispatch.native.record import Record
 from batdispatch.parts.placement.consecutive import Consecutive
 
@@ -39,7 +39,7 @@ class Slurm(Record):
 
 
 def slurm_of(
-    jobs: Jobs, runs: Ints, dispatcher: SlurmBackfill, demands: Demands | None = None, nodes: Nodes | None = None
+    jobs: Jobs, runs: Ints, dispatcher: PlanningQueue, demands: Demands | None = None, nodes: Nodes | None = None
 ) -> Slurm:
     """Return what is known before anything happens.
 

@@ -4,6 +4,7 @@ from batdispatch.core.abilities import Ability, Kind
 
 ABILITY = Ability(
     name="malleable",
+    needs=("sites",),
     kinds=(Kind("policies", "batdispatch.abilities.malleable.policy:Policy", "policy", after="predictions"),),
     names={
         "Action": "batdispatch.abilities.malleable.policy",

@@ -13,10 +13,10 @@ from batdispatch.abilities.malleable.resizing_options import (
     Seconds,
     Walltime,
 )
+from batdispatch.abilities.sites.slurm.backfill import SlurmBackfill
+from batdispatch.abilities.sites.slurm.options import SlurmOptions
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.options import Options
-from batdispatch.dispatchers.slurm.backfill import SlurmBackfill
-from batdispatch.dispatchers.slurm.options import SlurmOptions
 
 
 class DmrOptions(SlurmOptions, frozen=True, kw_only=True):

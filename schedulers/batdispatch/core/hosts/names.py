@@ -88,3 +88,17 @@ def _ranges(numbers: Sequence[int], width: int) -> str:
             begin = number
         before = number
     return f"[{','.join(parts)}]"
+
+
+def split_list(text: str) -> Iterator[str]:
+    """Yield the parts of a list between commas that stand in no brackets."""
+    depth, begin = 0, 0
+    for position, letter in enumerate(text):
+        if letter == "[":
+            depth += 1
+        elif letter == "]":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            yield text[begin:position]
+            begin = position + 1
+    yield text[begin:]

@@ -20,6 +20,9 @@ from batdispatch.core.line.roles import ExplainsWaits, IsShownJobs, RegistersJob
 
 #: Entry-point group in which a package announces its dispatchers.
 GROUP = "batdispatch.dispatchers"
+#: Entry-point group of what reads a dispatcher's options from a file that one of them names: by the dispatcher's name,
+#: a function that takes the name and the options, and returns both.
+OPTION_FILES = "batdispatch.option_files"
 
 
 class Dispatcher(RegistersJobs, IsShownJobs, StandsInLayers, ExplainsWaits, ABC):
@@ -98,6 +101,17 @@ def find(name: str) -> type[Dispatcher]:
         InputError: there is none, the name is registered twice, or what is found is no dispatcher.
     """
     return registry.find(GROUP, name, Dispatcher, "dispatcher")
+
+
+def with_option_file(name: str, options: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """Return a dispatcher and its options, with those of the file that one of them names. Given ones go first.
+
+    Raises:
+        InputError: the file is wrong, or says something that the dispatcher cannot do.
+    """
+    read: Callable[[str, dict[str, str]], tuple[str, dict[str, str]]] | None
+    read = registry.load(OPTION_FILES, name, "reader of options")
+    return (name, options) if read is None else read(name, options)
 
 
 def create(name: str, options: Mapping[str, Any] | None = None, seed: int = 0) -> Dispatcher:

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hosts.names import MAX_HOSTS, expand
-from batdispatch.inputs.workloads.slurm_texts import split_list
+from batdispatch.core.hosts.names import MAX_HOSTS, expand, split_list
 
 #: Most uses of a node by a job that are looked at: more need too much memory.
 MOST_USES = 30_000_000

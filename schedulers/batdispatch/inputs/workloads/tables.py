@@ -15,6 +15,7 @@ from batdispatch.core.line.options import did_you_mean
 from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import Source, file_digest
 from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.amounts import read_memory
 from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, check_processors_per_host
 from batdispatch.inputs.workloads.mapping import (
     JOULES,
@@ -29,7 +30,6 @@ from batdispatch.inputs.workloads.mapping import (
 )
 from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
 from batdispatch.inputs.workloads.report import ImportReport
-from batdispatch.inputs.workloads.slurm_texts import read_memory
 from batdispatch.inputs.workloads.totals import Totals, demand_of
 
 _DELIMITERS = (",", ";", "\t", "|")

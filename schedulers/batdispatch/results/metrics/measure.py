@@ -43,8 +43,8 @@ class Measure:
 
     Attributes:
         name: of the measure.
-        of: returns it (a `Measured`), given the rows, the machine and the job whose request each row has, or None for
-            these if they are not known; None: it has no meaning for this run.
+        of: returns it (a `MeasureValues`), given the rows, the machine and the job whose request each row has, or
+            None for these if they are not known; None: it has no meaning for this run.
         metrics: by name, in the order of the report.
         after: the metric of the base behind which they stand.
         write: writes what it says row by row into a run's folder, or removes an earlier file if it is None.

@@ -15,7 +15,7 @@ from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.lineage import Lineage, logical, waits
 
 
-class Measured(Protocol):
+class MeasureValues(Protocol):
     """What a measure says of the rows of a run."""
 
     def take(self, rows: NDArray[np.bool_], begin: float, end: float) -> Any:
@@ -119,7 +119,7 @@ def sample_of(
     licences: Mapping[str, float] | None = None,
     amounts: Mapping[str, Floats] | None = None,
     users: NDArray[np.object_] | None = None,
-    measured: Mapping[str, Measured] | None = None,
+    measured: Mapping[str, MeasureValues] | None = None,
     power: Mapping[str, float] | None = None,
     decisions: Mapping[str, float | None] | None = None,
     threshold: float = 10.0,

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.dispatcher import with_option_file
 from batdispatch.core.line.options import describe_type, did_you_mean, parse_named
 from batdispatch.core.line.settings import settings_of
 from batdispatch.dispatchers.simple import expand, is_set
-from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.links.foreign import create_any
 from batdispatch.links.nix import shell_of
 from batdispatch.runs.campaign.entries import Entry, merge, read_entries
@@ -213,7 +213,7 @@ class _Reader:
                 rest = {key: one for key, one in options.items() if key not in told}
                 stated = combinations(rest, f"{what}: option")
         try:
-            dispatcher, given = with_conf(*parse_named(use.text(what)))
+            dispatcher, given = with_option_file(*parse_named(use.text(what)))
             found = []
             for more in stated:
                 if twice := [key for key in (*more, *told) if key in given]:

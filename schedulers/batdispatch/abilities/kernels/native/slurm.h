@@ -1,4 +1,4 @@
-/* What the kernel of slurm-backfill knows beside the state of the simulation: see batdispatch.dispatchers.slurm, whose
+/* What the kernel of slurm-backfill knows beside the state of the simulation: see batdispatch.abilities.sites.slurm, whose
  * files the files here follow one by one. batdispatch.abilities.kernels.slurm makes the structure. Times are in seconds. */
 #ifndef BATDISPATCH_SLURM_H
 #define BATDISPATCH_SLURM_H

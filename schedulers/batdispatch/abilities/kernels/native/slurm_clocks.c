@@ -1,4 +1,4 @@
-/* See batdispatch.dispatchers.slurm.clocks. */
+/* See batdispatch.abilities.sites.slurm.clocks. */
 #include <math.h>
 
 #include "calls.h"

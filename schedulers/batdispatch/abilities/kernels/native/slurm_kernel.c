@@ -1,4 +1,4 @@
-/* The kernel of slurm-backfill: see batdispatch.dispatchers.slurm.backfill and main_loop. */
+/* The kernel of slurm-backfill: see batdispatch.abilities.sites.slurm.backfill and main_loop. */
 #include <math.h>
 #include <string.h>
 

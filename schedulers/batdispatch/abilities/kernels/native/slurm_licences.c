@@ -1,4 +1,4 @@
-/* See batdispatch.dispatchers.slurm.reserved_licences. */
+/* See batdispatch.abilities.sites.slurm.reserved_licences. */
 #include <math.h>
 
 #include "slurm.h"

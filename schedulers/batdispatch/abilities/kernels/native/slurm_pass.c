@@ -1,4 +1,4 @@
-/* See batdispatch.dispatchers.slurm.backfill_pass. */
+/* See batdispatch.abilities.sites.slurm.backfill_pass. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* See batdispatch.dispatchers.slurm.reserved_nodes. */
+/* See batdispatch.abilities.sites.slurm.reserved_nodes. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* See batdispatch.dispatchers.slurm.will_run. */
+/* See batdispatch.abilities.sites.slurm.will_run. */
 #include <math.h>
 #include <string.h>
 

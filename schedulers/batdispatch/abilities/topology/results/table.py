@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FILE = "network.csv"
 #: Relative difference below which two values are the same.
-SAME = 1e-9
+TOLERANCE = 1e-9
 #: Column -> field of `NetworkUse`.
 FIELDS = {
     "compactness": "compactness",
@@ -93,7 +93,7 @@ def differences(use: NetworkUse | None, columns: JobTable, path: Path) -> Iterat
     for name, field in FIELDS.items():
         found, expected = table[name], getattr(use, field).astype(np.float64)
         # Six decimals are written.
-        same = np.isclose(found, expected, rtol=SAME, atol=2e-6, equal_nan=True)
+        same = np.isclose(found, expected, rtol=TOLERANCE, atol=2e-6, equal_nan=True)
         for row in np.flatnonzero(~same).tolist():
             message = f"{path.name}: {name} is {found[row]:g}, its hosts and times give {expected[row]:g}"
             yield Difference("network", message, str(columns.job_id[row]))

@@ -19,12 +19,11 @@ import numpy as np
 from batdispatch.abilities.verify.audit.findings import Findings, Violation
 from batdispatch.abilities.verify.audit.run import Auditor
 from batdispatch.abilities.verify.checks.again import Budget, Rerun, make_again
-from batdispatch.abilities.verify.checks.changes import belied_change
 from batdispatch.abilities.verify.checks.folders import collections_in
 from batdispatch.abilities.verify.checks.options import CheckOptions
 from batdispatch.abilities.verify.checks.settings import contradictions, read_said
 from batdispatch.results.origins import Origins, find_origins
-from batdispatch.results.run_names import misnamed_folders
+from batdispatch.results.run_names import belied_by_others, misnamed_folders
 from batdispatch.results.runs import named_run, read_result
 from batdispatch.runs.collections import Collection
 
@@ -82,7 +81,7 @@ def check(
         findings = auditors[origins].run(folder)
         for violation in contradictions(read_said(folder)):
             findings.add(violation)
-        named = misnomers[folder].why if folder in misnomers else belied_change(folder, read_result(folder))
+        named = misnomers[folder].why if folder in misnomers else belied_by_others(folder, read_result(folder))
         if named:
             findings.add(Violation("name", named))
         runs.append(CheckResult(folder, findings))

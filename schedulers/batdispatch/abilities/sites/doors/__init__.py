@@ -1,0 +1,1 @@
+"""What sites' programs write and read, and the commands about them."""

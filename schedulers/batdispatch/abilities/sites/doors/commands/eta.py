@@ -1,0 +1,115 @@
+"""``batdispatch eta``: when waiting jobs start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from batdispatch.abilities.sites.doors.eta.options import EtaOptions
+from batdispatch.cli.groups import Command
+from batdispatch.cli.logs import log_options
+from batdispatch.cli.messages import Terminal, echo, is_quiet, json_text, quiet_option
+from batdispatch.cli.options import options
+from batdispatch.cli.outputs import json_option
+from batdispatch.inputs.log_options import LogReading
+
+if TYPE_CHECKING:
+    from batdispatch.abilities.sites.doors.eta.calibration import IntervalRecord
+    from batdispatch.abilities.sites.doors.eta.estimate import QueueEstimate
+
+
+#: The options that people use first, which --help shows.
+_COMMON = (
+    "job",
+    "queue",
+    "run",
+    "at",
+    "accounts",
+    "dispatcher",
+    "slurm",
+    "as_json",
+)
+
+
+@click.command(cls=Command, common=_COMMON)
+@options(EtaOptions)
+@log_options
+@json_option("Print the estimates as JSON: times are seconds from now.")
+@quiet_option
+def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
+    """Say when the waiting jobs of a queue start: a median and two intervals, and what they wait for.
+
+    Futures of the queue are drawn from what jobs of the accounts did, and simulated. The same is done at moments of the
+    accounts' past, where it is known what came of it: the intervals are made as wide as they had to be there. With
+    fewer than 50 such moments there are no intervals. Nor is what held too rarely of late called one: how often it did
+    is said below the table.
+
+    \b
+    Examples:
+      batdispatch eta --accounts sacct.txt --learned site.json               (once a night)
+      batdispatch eta --queue squeue.json --learned site.json --job 4711
+      batdispatch eta --queue squeue.json --accounts sacct.txt --dispatcher conservative --json
+      batdispatch eta --run comparison/easy --at 86400
+    """
+    from batdispatch.abilities.sites.doors.eta.ask import answer
+    from batdispatch.cli.progress import ProgressDisplay
+
+    with ProgressDisplay() as progress:
+        found = answer(question, reading, Terminal(progress.tell))
+    if found is None:
+        return
+    if as_json:
+        echo(json_text(found))
+    elif not is_quiet():
+        _print(found, bool(question.job))
+
+
+def _print(found: QueueEstimate, reasons: bool) -> None:
+    from batdispatch.abilities.sites.doors.eta.calibration import INTERVALS
+    from batdispatch.cli.tables import plain, table
+    from batdispatch.results.numbers import duration
+
+    def span(low: float | None, high: float | None) -> str:
+        return "unknown" if low is None or high is None else f"{duration(low)} to {duration(high)}"
+
+    def moment(seconds: float | None) -> str:
+        return "never" if seconds is None else duration(seconds)
+
+    headings = ["job", found.unit, "waited", "starts in", *map(_heading, found.records), "by walltimes"]
+    rows = [
+        (
+            one.job,
+            [
+                f"{one.units:,}",
+                duration(one.waited),
+                moment(one.median),
+                *(span(*(one.quantiles[end] for end in INTERVALS[record.share])) for record in found.records),
+                moment(one.plan),
+            ],
+        )
+        for one in found.jobs
+    ]
+    how = f"calibrated at {found.moments} moments of the past" if found.moments else "not calibrated"
+    echo(f"{found.free:,} of {found.units:,} {found.unit} are free; {found.dispatcher}; {how}")
+    if rows:
+        echo(plain(table(headings, rows)))
+    else:
+        echo("no job waits")
+    for record in found.records:
+        echo(_remark(record))
+    for one in found.jobs if reasons else ():
+        echo(f"{one.job}: {one.reason}")
+
+
+def _heading(record: IntervalRecord) -> str:
+    return f"{100 * record.share:.0f} %" if record.covers else "no interval"
+
+
+def _remark(record: IntervalRecord) -> str:
+    """Say how often an interval held."""
+    share = f"{100 * record.share:.0f} %"
+    if record.held is None:
+        return f"too little is known of the past to tell an interval of {share}"
+    held = f"{100 * record.held:.0f} % of the last {record.count:,} starts of which we know"
+    return f"the interval of {share} held {held}" + ("" if record.covers else ": too few, so it is none")

@@ -1,0 +1,133 @@
+"""From what people state to the estimates of a queue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from batdispatch.abilities.sites.doors.eta.estimate import QueueEstimate, estimate
+from batdispatch.abilities.sites.doors.eta.experience import Experience, learn, read_experience, write_experience
+from batdispatch.abilities.sites.doors.eta.futures import Futures
+from batdispatch.abilities.sites.doors.eta.options import EtaOptions
+from batdispatch.abilities.sites.doors.eta.queue_moment import History
+from batdispatch.abilities.sites.doors.eta.sources import check_age, of_accounts, of_queue, of_run, taken_at
+from batdispatch.abilities.sites.doors.slurm.queue import SlurmQueue, read_queue
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.log_options import LogReading
+from batdispatch.inputs.workloads.moments import Clock, time_zone
+from batdispatch.runs.inputs import Follow
+from batdispatch.runs.listener import Listener
+
+
+class Past(NamedTuple):
+    """What is known of a machine's past, and the simulations that take account of it."""
+
+    learned: Experience
+    futures: Futures
+    #: Where it comes from, for messages.
+    name: str
+    #: What the clock of the accounts shows at 0, seconds since 1970; None: nobody knows.
+    begin: float | None
+
+
+def answer(options: EtaOptions, reading: LogReading, listener: Listener) -> QueueEstimate | None:
+    """Estimate when the waiting jobs of a queue start; None if there is no queue, and only something was to be learned.
+
+    Raises:
+        InputError: an option or a file is wrong, or options do not go together.
+    """
+    _check(options)
+    if options.run is not None:
+        found = _of_run(options, options.run)
+    else:
+        past = _past(options, reading, listener)
+        if options.queue is None:
+            return None
+        found = _of_queue(options, reading, past, options.queue, listener)
+    if not options.job:
+        return found
+    known = {one.job: one for one in found.jobs}
+    for job in options.job:
+        if job not in known:
+            raise InputError(f"{job!r} does not wait", source="option --job")
+    found.jobs = [known[job] for job in options.job]
+    return found
+
+
+def _check(options: EtaOptions) -> None:
+    if options.run is not None:
+        given = [name for name in ("queue", "accounts", "learned") if getattr(options, name) is not None]
+        if given or options.partition or options.machine:
+            raise InputError(
+                "has a queue and a past of its own: --queue, --accounts, --learned, --partition and --machine do not "
+                "go with it",
+                source="option --run",
+            )
+        if options.at is None:
+            raise InputError("needs --at SECONDS, the moment", source="option --run")
+    elif options.queue is None and (options.accounts is None or options.learned is None):
+        raise InputError(
+            "a queue is needed (--queue FILE, or --run DIR), or --accounts and --learned to learn for later"
+        )
+    elif options.accounts is None and options.learned is None:
+        raise InputError(
+            "needs a past: --accounts LOG, or --learned FILE that was made of it; without one nothing tells how long "
+            "jobs run",
+            source="option --queue",
+        )
+
+
+def _of_run(options: EtaOptions, folder: Path) -> QueueEstimate:
+    source = of_run(folder)
+    now = options.at or 0.0
+    futures = Futures(options.dispatcher, source.units)
+    learned = learn(source.jobs, futures, dispatcher=options.dispatcher, unit=source.unit, now=now, seed=options.seed)
+    return estimate(History(source.jobs).at(now), futures, learned, options.seed)
+
+
+def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
+    if options.accounts is None:
+        assert options.learned is not None
+        learned = read_experience(options.learned)
+        if options.machine not in (None, learned.units) or options.partition:
+            raise InputError(
+                "was made of accounts: --machine and --partition go with these", source=str(options.learned)
+            )
+        return Past(learned, Futures(learned.dispatcher, learned.units), str(options.learned), None)
+    follow: Follow = listener.progress
+    source = of_accounts(options.accounts, reading, options.partition, options.machine, follow)
+    listener.note(f"the machine has {source.units:,} {source.unit}: {source.why}")
+    futures = Futures(options.dispatcher, source.units)
+    until = float(source.jobs.submission[-1])
+    learned = learn(source.jobs, futures, dispatcher=options.dispatcher, unit=source.unit, now=until, seed=options.seed)
+    if options.learned is not None:
+        write_experience(learned, options.learned)
+        listener.note(
+            f"{options.learned}: learned of {len(source.jobs.ids):,} jobs and at {len(learned.past.at)} moments"
+        )
+    return Past(learned, futures, str(options.accounts), source.begin)
+
+
+def _of_queue(options: EtaOptions, reading: LogReading, past: Past, path: Path, listener: Listener) -> QueueEstimate:
+    queue = read_queue(path, Clock(time_zone(reading.time_zone) if reading.time_zone else None))
+    now, remark = taken_at(queue, options.at)
+    if remark:
+        listener.note(remark)
+    for why, count in queue.left_out.items():
+        listener.note(f"{count:,} {'job' if count == 1 else 'jobs'} left out: {why}")
+    if past.begin is not None:
+        check_age(now, queue.zoned and not reading.time_zone, past.learned.until + past.begin, past.name)
+    running, waiting = of_queue(queue, past.learned.unit, options.partition)
+    _check_times(queue, now, path)
+    moment = past.learned.moment(now, running, waiting)
+    return estimate(moment, past.futures, past.learned, options.seed)
+
+
+def _check_times(queue: SlurmQueue, now: float, path: Path) -> None:
+    late = next((job for job in queue.jobs if job.submission > now + 1.0), None)
+    if late is not None:
+        raise InputError(
+            f"came {late.submission - now:,.0f} s after the queue was taken: is --at right?",
+            source=str(path),
+            place=f"job {late.id}",
+        )

@@ -1,0 +1,115 @@
+"""When the waiting jobs of a queue start: medians, intervals, and what they wait for."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+
+from batdispatch.abilities.sites.doors.eta.calibration import INTERVALS, IntervalRecord, calibrate, raw_quantiles
+from batdispatch.abilities.sites.doors.eta.experience import Experience
+from batdispatch.abilities.sites.doors.eta.futures import Futures
+from batdispatch.abilities.sites.doors.eta.queue_moment import JobRows, QueueMoment
+from batdispatch.core.line.hindsight import plain
+
+
+class JobEstimate(msgspec.Struct, kw_only=True):
+    """When a job starts. Times are seconds from now; None: never, on this machine."""
+
+    job: str
+    user: str
+    units: int
+    #: For how long it has waited.
+    waited: float
+    median: float | None
+    #: Quantiles of 5, 25, 50, 75 and 95 %, as the past corrects them; None: never.
+    quantiles: list[float | None]
+    #: From, to: the intervals that hold the start with a probability of 50 % and 90 %; None: too little is known, or
+    #: they held too rarely of late.
+    interval_50: tuple[float, float] | None
+    interval_90: tuple[float, float] | None
+    #: When it starts if every job runs for its walltime and no job comes.
+    plan: float | None
+    #: What it waits for.
+    reason: str
+
+
+class QueueEstimate(msgspec.Struct, kw_only=True):
+    """The estimates of a queue's waiting jobs, in the order in which they were submitted."""
+
+    dispatcher: str
+    units: int
+    #: ``hosts`` or ``cores``.
+    unit: str
+    free: int
+    #: Moments of the past by which the intervals were calibrated.
+    moments: int
+    #: How often the intervals of 50 % and 90 % held at the last of these moments.
+    records: tuple[IntervalRecord, IntervalRecord]
+    jobs: list[JobEstimate]
+
+
+def estimate(moment: QueueMoment, futures: Futures, learned: Experience, seed: int) -> QueueEstimate:
+    """Estimate when the waiting jobs of a queue start.
+
+    Args:
+        moment: the queue.
+        futures: of the machine.
+        learned: of its past; with fewer than 50 moments no intervals are told.
+        seed: of all chance.
+
+    Raises:
+        InputError: the running jobs hold more than the machine has.
+    """
+    starts = futures.starts(moment, np.random.default_rng(seed))
+    past, unit = learned.past, learned.unit
+    quantiles = calibrate(raw_quantiles(starts), past.residuals(learned.until))
+    plans = futures.planned(moment)
+    waiting, free = moment.waiting, futures.units - int(moment.running.units.sum())
+    half, most = past.records(learned.until)
+    return QueueEstimate(
+        dispatcher=learned.dispatcher,
+        units=futures.units,
+        unit=unit,
+        free=free,
+        moments=len(past.at),
+        records=(half, most),
+        jobs=[
+            JobEstimate(
+                job=waiting.ids[row],
+                user=waiting.users[row],
+                units=int(waiting.units[row]),
+                waited=moment.now - float(waiting.submission[row]),
+                median=_finite(each[2]),
+                quantiles=list(map(_finite, each)),
+                interval_50=_interval(each, half),
+                interval_90=_interval(each, most),
+                plan=_finite(plans[row]),
+                reason=_reason(waiting, row, free, futures.units, unit),
+            )
+            for row, each in enumerate(quantiles)
+        ],
+    )
+
+
+def _finite(seconds: float) -> float | None:
+    return float(seconds) if math.isfinite(seconds) else None
+
+
+def _interval(quantiles: np.ndarray, record: IntervalRecord) -> tuple[float, float] | None:
+    low, high = (float(quantiles[end]) for end in INTERVALS[record.share])
+    return (low, high) if record.covers and math.isfinite(high) else None
+
+
+def _reason(waiting: JobRows, row: int, free: int, units: int, unit: str) -> str:
+    """Return what a job waits for, in the words of ``explain-wait``."""
+    asked, before = int(waiting.units[row]), waiting.units[:row]
+    if asked > units:
+        return f"asks for {plain(asked)} {unit}, and the machine has {plain(units)}"
+    ahead = ""
+    if row:
+        jobs = "1 job" if row == 1 else f"{plain(row)} jobs"
+        ahead = f"; {jobs} that came before it wait for {plain(int(before.sum()))} {unit}"
+    room = f"{plain(free)} {unit} free, {plain(asked)} asked for"
+    return (f"short of {unit}: {room}" if asked > free else f"room for it: {room}") + ahead

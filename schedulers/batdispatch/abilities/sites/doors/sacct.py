@@ -1,0 +1,301 @@
+"""Slurm's accounts, as ``sacct --parsable2`` prints them, with the columns that the header names.
+
+One line a record. ``123`` is a job, ``123_4`` a task of an array, ``123+1`` a component of a heterogeneous job, and
+what follows a dot (``123.batch``, ``123.0``) is a step, which is no job. A job that was requeued has a record for each
+run (``--duplicates``), and a job number may come again years later.
+
+A job is what its user submitted: the runs of a requeued job are one job, which runs as long as the last of them, or,
+with `requeues`, jobs of which each continues the one before; the components of a heterogeneous job are one job that
+asks for their sum.
+
+References:
+    Slurm documentation, sacct(1), https://slurm.schedmd.com/sacct.html.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+
+from batdispatch.abilities.sites.doors.sacct_lines import is_header, read_lines
+from batdispatch.abilities.sites.doors.sacct_records import Record, RecordReader
+from batdispatch.abilities.sites.doors.slurm_texts import END_STATES, NOTHING_AWAITED, OPEN_STATES, RERUN_STATES
+from batdispatch.core.jobs.request import Dependency
+from batdispatch.inputs.files import Source
+from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob
+from batdispatch.inputs.workloads.report import ImportReport
+from batdispatch.inputs.workloads.totals import demand_of
+
+#: Longest time from the end of a run until its job is queued anew, s; a number comes again after months.
+_SOON = 86_400.0
+
+
+def read_sacct(
+    path: Path,
+    options: LogOptions,
+    report: ImportReport,
+    info: LogInfo,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[LogJob]:
+    """Yield the jobs of an account that ran and have ended.
+
+    Each record is a job, a part of a job, or left out and counted with the reason; steps are counted apart.
+
+    Raises:
+        InputError: a column is missing, or a field cannot be read.
+    """
+    reader = RecordReader(path, options, report, info)
+
+    def conclude(log: Source) -> None:
+        info.digest = log.digest()
+
+    for columns, fields, line in read_lines(path, report, conclude, progress):
+        reader.take(columns, fields, line)
+    reader.conclude()
+    yield from _Jobs(reader, options, report, info.use.whole).jobs()
+    report.notes.extend(reader.remarks())
+
+
+class _Jobs:
+    """Makes jobs of records."""
+
+    def __init__(self, reader: RecordReader, options: LogOptions, report: ImportReport, whole: Collection[str]) -> None:
+        self._records = reader.records
+        self._options, self._report = options, report
+        #: Partitions whose jobs have their nodes to themselves.
+        self._whole = whole
+
+    def jobs(self) -> Iterator[LogJob]:
+        """Yield the jobs."""
+        whole = self._joined(self._runs())
+        names = self._named(whole)
+        for record, name in zip(whole, names, strict=True):
+            job = self._job(record, name)
+            if job is not None:
+                job.dependencies = self._dependencies(record, name)
+                yield job
+
+    def _runs(self) -> list[Record]:
+        """Return the records that are kept, of a job (or component of one): of a requeued one the last, or all.
+
+        They are submitted when the first one was. The records of one number are put in the order of their submission.
+        """
+        alike: dict[tuple[str, int], list[Record]] = {}
+        for record in self._records:
+            alike.setdefault((record.job, record.component), []).append(record)
+        found: list[Record] = []
+        for records in alike.values():
+            if len(records) > 1:
+                records.sort(key=_by_time)
+                records = list(self._told_once(records))
+                for earlier, later in pairwise(records):
+                    if _goes_on(earlier, later):
+                        if self._continue(earlier, later):
+                            found.append(earlier)
+                    else:
+                        found.append(earlier)
+            last = records[-1]
+            found.append(last)
+            if last.restarts and len(records) == 1:
+                self._report.change("were requeued, and their earlier runs are not told (sacct --duplicates)", last.job)
+        return found
+
+    def _continue(self, earlier: Record, later: Record) -> bool:
+        """Let a run continue an earlier one of the same job, and return whether that one is kept."""
+        keeps = self._options.requeues == "all" and earlier.started and earlier.state != "RESIZING"
+        if keeps and later.started and earlier.component < 0:
+            later.before, later.eligible = earlier, math.nan
+            self._report.change(
+                "are later runs of requeued jobs: each continues the one before as soon as that is over", later.job
+            )
+        else:
+            keeps = False
+            text = "earlier runs of requeued or resized jobs, of which the last is kept (--requeues)"
+            self._report.drop(text, earlier.job)
+            later.awaited = later.awaited if later.awaited.jobs else earlier.awaited
+        later.submit = min(earlier.submit, later.submit)
+        return keeps
+
+    def _told_once(self, records: list[Record]) -> Iterator[Record]:
+        """Yield records sorted by time without those that tell the same once more, as where accounts overlap."""
+        kept = records[0]
+        for record in records[1:]:
+            if record.submit == kept.submit and (record.start == kept.start or kept.state in OPEN_STATES):
+                older, kept = (kept, record) if record.state not in OPEN_STATES else (record, kept)
+                self._report.drop("records of a job that is told again, as where accounts overlap", older.job)
+            else:
+                yield kept
+                kept = record
+        yield kept
+
+    def _joined(self, records: list[Record]) -> list[Record]:
+        """Return the records with the components of each heterogeneous job put together."""
+        found: list[Record] = []
+        leaders: dict[tuple[str, float], Record] = {}
+        for record in records:
+            if record.component < 0:
+                found.append(record)
+                continue
+            leader = leaders.setdefault((record.job, record.submit), record)
+            if leader is record:
+                found.append(record)
+                continue
+            self._report.drop("further components of heterogeneous jobs, which are one job of their sum", record.job)
+            leader.totals.add(record.totals)
+            leader.elapsed = max(leader.elapsed, record.elapsed)
+            leader.limit = max(leader.limit, record.limit)
+            if leader.state == "COMPLETED":
+                leader.state = record.state
+        return found
+
+    def _named(self, records: list[Record]) -> list[str]:
+        """Return an id for each record: the job's number, with ``~2`` and so on for numbers that came again."""
+        records.sort(key=_by_time)
+        times: dict[str, int] = {}
+        names = []
+        for record in records:
+            count = times[record.job] = times.get(record.job, 0) + 1
+            if count > 1 and record.before is None:
+                self._report.change("with the number of an earlier job: named with ~2 and so on", record.job)
+            names.append(record.job if count == 1 else f"{record.job}~{count}")
+            record.name = names[-1]
+        self._learn(records, names)
+        return names
+
+    def _job(self, record: Record, name: str) -> LogJob | None:
+        report = self._report
+        if record.state == "REVOKED":
+            report.drop("revoked: a copy of the job ran on another cluster", name)
+            return None
+        if record.state in OPEN_STATES:
+            never = record.state in ("PENDING", "REQUEUE_FED", "RESV_DEL_HOLD")
+            report.drop(f"{'not started' if never else 'not ended'} when the account was made ({record.state})", name)
+            return None
+        if not record.started:
+            report.drop(f"never started ({record.state})", name)
+            return None
+        if record.state not in END_STATES:
+            report.change(f"with the state {record.state[:30]}, which we do not know: taken as run", name)
+        if math.isnan(record.submit):
+            report.drop("without a submit time", name)
+            return None
+        if not record.elapsed >= 0:
+            report.drop("without a run time" if math.isnan(record.elapsed) else "end before they start", name)
+            return None
+        submission = record.submit
+        if record.eligible > submission:
+            if self._options.submission == "eligible":
+                submission = record.eligible
+            report.change(
+                "were eligible later than submitted (--begin, holds, dependencies, requeues): "
+                f"{self._options.submission} time taken (--submission)",
+                name,
+            )
+        if math.isnan(record.limit):
+            report.change("without a time limit of their own: no walltime", name)
+        units, demand, request = demand_of(
+            record.totals, self._options.units or "cores", self._options.processors_per_host, report, name
+        )
+        extra = record.extra
+        extra.update(request)
+        if record.before is not None:
+            extra["parent"] = record.before.name
+        if record.totals.licences:
+            extra["licences"] = record.totals.licences
+        if "partition" in extra:
+            extra["queue"] = extra["partition"]
+        stay = record.stay
+        if demand and stay and stay.partition in self._whole and record.totals.cores < stay.amounts["core"]:
+            report.change("had nodes to themselves, with more cores than asked for: they take whole nodes", name)
+            extra["whole_nodes"] = True
+        return LogJob(
+            id=name,
+            submission=submission,
+            runtime=record.elapsed,
+            start=record.start,
+            killed=record.state == "TIMEOUT",
+            walltime=record.limit if record.limit > 0 else math.inf,
+            units=units,
+            demand=demand,
+            extra=extra,
+            nodes="" if stay is None else stay.nodes,
+        )
+
+    # ------------------------------------------------------------------ who waits for whom
+
+    def _learn(self, records: list[Record], names: list[str]) -> None:
+        """Know the jobs by all the names that a dependency may use."""
+        self._known: dict[str, tuple[Record, str]] = {}
+        self._tasks: dict[str, list[str]] = {}
+        if not any(record.awaited is not NOTHING_AWAITED for record in records):
+            return
+        for record, name in zip(records, names, strict=True):
+            self._known[record.job] = (record, name)
+            if record.raw:
+                self._known[str(record.raw)] = (record, name)
+        # The last task of an array has the array's own number.
+        for record in records:
+            array, task, _ = record.job.partition("_")
+            if task:
+                self._known.pop(array, None)
+                self._tasks.setdefault(array, []).append(record.job)
+
+    def _dependencies(self, record: Record, name: str) -> tuple[Dependency, ...]:
+        awaited = record.awaited
+        if awaited is NOTHING_AWAITED or record.before is not None:
+            return ()
+        if awaited.others:
+            self._report.change("depend on others in a way that we do not know: that dependency is left out", name)
+        wanted = [
+            msgspec.structs.replace(one, job=each)
+            for one in awaited.jobs
+            for each in self._tasks.get(one.job, (one.job,))
+        ]
+        task = record.job.partition("_")[2]
+        wanted.extend(Dependency(f"{array}_{task}") for array in awaited.arrays)
+        found = []
+        for one in wanted:
+            other, other_name = self._known.get(one.job, (record, name))
+            done = other.state == "COMPLETED" or one.kind != "afterok"
+            # A job can depend on an older one only, which also keeps a wrong account free of circles.
+            if done and (other.submit, _number(other)) < (record.submit, _number(record)):
+                found.append(msgspec.structs.replace(one, job=other_name))
+            else:
+                self._report.change("depend on a job that is not in the account or did not complete: left out", name)
+        if awaited.alone and "name" in record.extra:
+            found.append(Dependency(kind="singleton"))
+        elif awaited.alone:
+            self._report.change("are singletons of a name that is not told (JobName): without that", name)
+        return tuple(dict.fromkeys(found))
+
+
+def _number(record: Record) -> int:
+    """Return the number that a job or its array got when it was submitted."""
+    return int(record.job.partition("_")[0])
+
+
+def _goes_on(earlier: Record, later: Record) -> bool:
+    """Return whether two records of one number are of one job: a job is queued anew as soon as its run is over."""
+    over = earlier.start + earlier.elapsed
+    return (
+        earlier.state in RERUN_STATES
+        and earlier.extra.get("user") == later.extra.get("user")
+        and not later.submit > over + _SOON
+    )
+
+
+def _by_time(record: Record) -> tuple[float, float, int]:
+    """Return a key of records: when they were submitted and started, unknown times last."""
+    return (_or_last(record.submit), _or_last(record.start), record.line)
+
+
+def _or_last(moment: float) -> float:
+    return math.inf if math.isnan(moment) else moment
+
+
+FORMAT = LogFormat(read_sacct, endings=(".sacct",), suits=is_header)

@@ -1,0 +1,464 @@
+"""The machine and the queues of a site, from its slurm.conf, gres.conf, and what scontrol and sinfo print.
+
+Of what several say, `scontrol` is believed first, then slurm.conf, then `sinfo`. What the accounts of the same site
+say of its nodes is held against that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from batdispatch.abilities.sites.doors.slurm.conf import Entry, SlurmConf, node_line, read_conf, read_gres_setting
+from batdispatch.abilities.sites.doors.slurm.lines import ConfLines
+from batdispatch.abilities.sites.doors.slurm.records import (
+    is_qos,
+    is_scontrol,
+    is_sinfo,
+    qos_records,
+    scontrol_records,
+    sinfo_records,
+)
+from batdispatch.abilities.sites.doors.slurm.settings import Setting, Settings
+from batdispatch.abilities.sites.doors.slurm_texts import read_licences
+from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.names import MAX_HOSTS, expand, fold
+from batdispatch.core.machine.machine import WEIGHT_PROPERTY
+from batdispatch.core.machine.site import Partition, PreemptMode, Qos, QueuesProperty, Window
+from batdispatch.inputs.files import read_all
+from batdispatch.inputs.sites import Inference, SiteDraft, SiteNode, amounts_text, licence_inferences, unused_together
+from batdispatch.inputs.workloads.moments import Clock
+from batdispatch.inputs.workloads.node_use import NodeUse
+
+T = TypeVar("T")
+#: Longest file that is read, in bytes.
+_MOST = 1 << 26
+_NOBODY: tuple[str, ...] = ()
+_UNSAID: PreemptMode = ""
+CONF, GRES = "slurm.conf", "gres.conf"
+#: What slurm.conf may say of a partition that decides who runs where and is not simulated, in small letters.
+_LEFT_OUT = {"allocnodes", "allowaccounts", "allowgroups", "allowqos", "alternate", "denyaccounts", "denyqos", "lln"}
+_LEFT_OUT |= {"exclusivetopo", "exclusiveuser", "maxcpuspernode", "maxcpuspersocket", "maxmempercpu", "maxmempernode"}
+_LEFT_OUT |= {"minnodes", "overtimelimit", "qos", "reqresv", "rootonly"}
+KNOWN_FILES = (
+    "expected slurm.conf, gres.conf, or what `scontrol show node`, `scontrol show partition`, `scontrol show "
+    "reservation`, `scontrol show license`, `sinfo` or `sacctmgr --parsable2 show qos` print"
+)
+
+
+class SlurmFolder(msgspec.Struct):
+    """What a folder says of a site.
+
+    Attributes:
+        path: of the folder.
+        conf: slurm.conf; None: it is not there.
+        nodes: records of nodes by name, the one that is believed first coming first.
+        partitions: records of partitions by name, likewise.
+        reservations: records.
+        qos: records.
+        licences: settings that say how many there are, by name.
+        remarks: what is not as it should be, a sentence each.
+    """
+
+    path: Path
+    conf: SlurmConf | None = None
+    nodes: dict[str, list[Settings]] = {}
+    partitions: dict[str, list[Settings]] = {}
+    reservations: list[Settings] = []
+    qos: list[Settings] = []
+    licences: dict[str, tuple[int, Setting]] = {}
+    remarks: list[str] = []
+
+    @property
+    def counts_memory(self) -> bool:
+        """Whether Slurm gives out memory beside cores; True if nothing says how it selects nodes."""
+        chosen = self._general("SelectTypeParameters")
+        return chosen is None or "MEMORY" in chosen.value.upper()
+
+    @property
+    def gives_whole_nodes(self) -> bool:
+        """Whether jobs get whole nodes in all partitions."""
+        chosen = self._general("SelectType")
+        return chosen is not None and chosen.value.lower().endswith("linear")
+
+    def _general(self, key: str) -> Setting | None:
+        return None if self.conf is None else self.conf.general.get(key.lower())
+
+
+def read_folder(path: Path) -> SlurmFolder:
+    """Read all files of a folder that say something of a site.
+
+    Raises:
+        InputError: there is none, or one cannot be read.
+    """
+    if not path.is_dir():
+        raise InputError(f"is no folder, {KNOWN_FILES} in a folder", source=str(path))
+    found = SlurmFolder(path)
+    if (path / CONF).is_file():
+        found.conf = read_conf(path / CONF)
+        found.remarks += found.conf.remarks()
+    late: list[Settings] = []
+    included = {Path(one.source).resolve() for one in _sources(found.conf)}
+    for file in sorted(one for one in path.iterdir() if one.is_file() and one.name not in (CONF, GRES)):
+        text = read_all(file, limit=_MOST)[0].decode("utf-8", "replace")
+        if is_scontrol(text) and file.resolve() not in included:
+            for record in scontrol_records(text, str(file)):
+                _add(found, record)
+        elif is_sinfo(text):
+            late += sinfo_records(text, str(file))
+        elif is_qos(text):
+            found.qos += qos_records(text, str(file))
+        elif file.resolve() not in included:
+            found.remarks.append(f"{file}: left alone, {KNOWN_FILES}")
+    if found.conf is not None:
+        _add_conf(found, found.conf)
+    for record in late:
+        _add_line(found, record)
+    if (path / GRES).is_file():
+        _add_devices(found, path / GRES)
+    if not found.nodes and not found.partitions:
+        raise InputError(f"says nothing of nodes or partitions, {KNOWN_FILES}", source=str(path))
+    return found
+
+
+def _sources(conf: SlurmConf | None) -> Iterable[Setting]:
+    """Return a setting of each line of slurm.conf and what it includes."""
+    if conf is None:
+        return ()
+    return (*conf.general.values(), *(entry.head for entry in (*conf.nodes, *conf.partitions, *conf.others)))
+
+
+def _add(found: SlurmFolder, record: Settings) -> None:
+    """Add a record of scontrol."""
+    if "reservationname" in record:
+        found.reservations.append(record)
+        return
+    if "licensename" in record:
+        name = record["licensename"].value
+        found.licences[name] = record["total"].whole() if "total" in record else 1, record["licensename"]
+        return
+    if "nodename" not in record:
+        found.partitions.setdefault(record["partitionname"].value, []).append(record)
+        return
+    if "DEFAULT" in (head := record["nodename"]).value.upper():
+        head.refuse("nodes: this is a part of slurm.conf, which has to stand beside it with an Include")
+    # A part of slurm.conf describes several nodes at a time, and not always how many cores they have in all.
+    if "cputot" not in record:
+        cores = node_line(Entry(head=head, settings=record)).cpus
+        record = {**record, "cputot": Setting("CPUs", str(cores), head.source, head.line)}
+    _describe(found, head, record)
+
+
+def _describe(found: SlurmFolder, names: Setting, record: Settings) -> None:
+    """Note what is said of some nodes."""
+    for name in names.hosts():
+        if len(found.nodes) >= MAX_HOSTS and name not in found.nodes:
+            names.refuse(f"at most {MAX_HOSTS:,} nodes in all")
+        found.nodes.setdefault(name, []).append(record)
+
+
+def _add_conf(found: SlurmFolder, conf: SlurmConf) -> None:
+    """Add what slurm.conf says."""
+    if "licenses" in conf.general:
+        _add_licences(found, conf.general["licenses"])
+    for line in conf.nodes:
+        head = line.head
+        told = dict(line.settings) | {"cputot": Setting("CPUs", str(line.cpus), head.source, head.line)}
+        for name in line.names:
+            found.nodes.setdefault(name, []).append(told)
+    for partition in conf.partitions:
+        named = Setting("Nodes", ",".join(partition.nodes), partition.head.source, partition.head.line)
+        if left_out := [setting.key for key, setting in partition.settings.items() if key in _LEFT_OUT]:
+            found.remarks.append(f"of partition {partition.name}, not simulated: {', '.join(sorted(left_out))}")
+        found.partitions.setdefault(partition.name, []).append({**partition.settings, "nodes": named})
+    for entry in conf.others:
+        for name in entry.head.hosts() if entry.head.key.lower() == "downnodes" else ():
+            if name in found.nodes:
+                found.nodes[name].append({"state": Setting("State", "DOWN", entry.head.source, entry.head.line)})
+
+
+def _add_licences(found: SlurmFolder, setting: Setting) -> None:
+    try:
+        amounts = read_licences(setting.value)
+    except ValueError:
+        setting.refuse("licences such as fluent:30,ansys:100")
+    found.licences = {name: (amount, setting) for name, amount in amounts.items()} | found.licences
+
+
+def _add_line(found: SlurmFolder, record: Settings) -> None:
+    """Add a line of sinfo: nodes that are alike, in a partition, of which there may be more lines."""
+    if "nodes" not in record or "partitionname" not in record:
+        return
+    _describe(found, record["nodes"], record)
+    lines = found.partitions.setdefault(record["partitionname"].value, [])
+    same = next((line for line in lines if "nodes" in line and line["nodes"].source == record["nodes"].source), None)
+    if same is None:
+        lines.append(record)
+    else:
+        both = f"{same['nodes'].value},{record['nodes'].value}"
+        lines[lines.index(same)] = {**same, "nodes": record["nodes"]._replace(value=both)}
+
+
+def _add_devices(found: SlurmFolder, path: Path) -> None:
+    """Add what gres.conf says, which matters for nodes of which nothing else tells their devices."""
+    told: dict[str, list[Setting]] = {}
+    for line in ConfLines().read(path):
+        keys = {setting.key.lower(): setting for setting in line}
+        if "name" in keys:
+            count = keys.get("count")
+            devices = sum(1 for _ in keys["file"].hosts()) if "file" in keys else 1
+            amount = devices if count is None else count.whole(1)
+            names = keys["nodename"].hosts() if "nodename" in keys else tuple(found.nodes)
+            for name in names:
+                told.setdefault(name, []).append(keys["name"]._replace(value=f"{keys['name'].value}:{amount}"))
+    for name, devices_of in told.items():
+        if name in found.nodes:
+            text = ",".join(device.value for device in devices_of)
+            found.nodes[name].append({"gres": devices_of[0]._replace(key="Gres", value=text)})
+
+
+# ---------------------------------------------------------------------- what that makes
+
+
+def draft_of_folder(
+    found: SlurmFolder,
+    use: NodeUse,
+    clock: Clock,
+    origin: float,
+    *,
+    shared: bool = True,
+    licences: Mapping[str, int] = {},
+) -> SiteDraft:
+    """Return the machine and queues that a folder says.
+
+    Args:
+        found: in the folder.
+        use: of the nodes in the site's accounts.
+        clock: of the site, for reservations.
+        origin: what this clock shows when simulated time is 0, s.
+        shared: whether jobs share hosts.
+        licences: the most that jobs of the accounts held at a time.
+
+    Raises:
+        InputError: a value cannot be read.
+    """
+    at = {name: row for row, name in enumerate(use.names)}
+    warnings = list(found.remarks)
+    nodes = []
+    for name, told in found.nodes.items():
+        row = at.get(name)
+        if row is None and any(_is_away(one) for one in told):
+            continue
+        offer = _offer(told, use, row) if shared else {}
+        weight = _first(told, ("weight",), Setting.whole, 1)
+        properties = {WEIGHT_PROPERTY: str(weight)} if weight != 1 else {}
+        nodes.append(SiteNode(name=name, capacity=offer, features=_features(told), properties=properties))
+    warnings += _contradictions(nodes, use, at) if shared else []
+    if strangers := [name for name in use.names if name not in found.nodes]:
+        warnings.append(f"jobs of the log ran on {','.join(fold(strangers))}, which {found.path} does not describe")
+    there = {node.name for node in nodes}
+    partitions = [_partition(name, told, found, there) for name, told in sorted(found.partitions.items())]
+    for one in partitions:
+        if one.max_time == 0 or not one.hosts:
+            why = "lets no job run (MaxTime=0)" if one.hosts else "has no node that is up"
+            warnings.append(f"partition {one.name} {why}: left out")
+    partitions = [one for one in partitions if one.max_time != 0 and one.hosts]
+    warnings += [
+        f"jobs of partition {name} would be suspended for others; here, only those are that have whole nodes with "
+        "nothing but cores"
+        for name, told in sorted(found.partitions.items())
+        if "SUSPEND" in _first(told, ("preemptmode",), lambda one: one.value.upper(), "")
+    ]
+    warnings += [
+        f"partition {name} says OverSubscribe={shares}, by which jobs may share cores: here, each core has one job"
+        for name, told in sorted(found.partitions.items())
+        if (shares := _oversubscribed(told))
+    ]
+    windows, notes = _windows(found.reservations, clock, origin, there)
+    queues = QueuesProperty(partitions=partitions, qos=list(map(_qos, found.qos)), reservations=windows)
+    said = {name: amount for name, (amount, _) in found.licences.items() if amount}
+    more = {name: used for name, used in licences.items() if used > said.get(name, 0)}
+    warnings += [
+        f"jobs of the log held {used:,} licences {name} at a time, of {said[name]:,}: {used:,} taken"
+        for name, used in more.items()
+        if name in said
+    ]
+    return SiteDraft(
+        nodes=sorted(nodes, key=lambda node: node.name),
+        queues=queues,
+        inferences=[*_inferences(nodes, found, partitions, windows), *licence_inferences(more)],
+        warnings=[*warnings, *notes, *unused_together(nodes, use)],
+        licences=said | more,
+        exclusive=frozenset(
+            name for name, told in found.partitions.items() if found.gives_whole_nodes or _is_exclusive(told)
+        ),
+    )
+
+
+def _first(told: Sequence[Settings], names: Sequence[str], read: Callable[[Setting], T], default: T) -> T:
+    """Return what the record says that is believed first."""
+    for record in told:
+        for name in names:
+            if name in record:
+                return read(record[name])
+    return default
+
+
+def _is_away(told: Settings) -> bool:
+    state = told["state"].value.upper() if "state" in told else ""
+    return any(word in state for word in ("DOWN", "FUTURE", "FAIL"))
+
+
+def _offer(told: Sequence[Settings], use: NodeUse, row: int | None) -> dict[str, int]:
+    """Return what a node offers; where nothing says how much memory it has, what was in use at least."""
+    memory = _first(told, ("realmemory",), Setting.whole, 0)
+    if memory <= 1 and row is not None and "memory" in use.peak:
+        memory = int(use.peak["memory"][row])
+    offer = {"core": _first(told, ("cputot", "cpus"), lambda one: one.whole(1), 1)}
+    none: Mapping[str, int] = {}
+    offer |= _first(told, ("gres",), read_gres_setting, none)
+    return offer | ({"memory": memory} if memory > 1 else {})
+
+
+def _features(told: Sequence[Settings]) -> tuple[str, ...]:
+    return _first(told, ("availablefeatures", "features", "feature"), Setting.words, _NOBODY)
+
+
+def _oversubscribed(told: Sequence[Settings]) -> str:
+    """Return how jobs of a partition share cores, as Slurm writes it; empty: they do not."""
+    text = _first(told, ("oversubscribe", "shared"), lambda one: one.value.upper(), "")
+    return text if text.startswith(("FORCE", "YES")) and not text.endswith(":1") else ""
+
+
+def _is_exclusive(told: Sequence[Settings]) -> bool:
+    return _first(told, ("oversubscribe", "shared"), lambda one: one.value.upper() == "EXCLUSIVE", False)
+
+
+def _partition(name: str, told: Sequence[Settings], found: SlurmFolder, there: Collection[str]) -> Partition:
+    hosts = _first(told, ("nodes",), lambda one: _members(one, found), _NOBODY)
+    if not hosts:
+        where = next(iter(told[0].values()))
+        raise where.error(f"partition {name[:60]} has no nodes")
+    longest = _first(told, ("maxtime",), Setting.seconds, math.inf)
+    return Partition(
+        name=name,
+        hosts=fold(host for host in hosts if host in there),
+        default=_first(told, ("default",), Setting.truth, False),
+        max_time=None if math.isinf(longest) else longest,
+        max_nodes=_first(told, ("maxnodes",), Setting.whole_or_none, None),
+        priority=_first(told, ("priorityjobfactor", "priority"), Setting.whole, 1),
+        tier=_first(told, ("prioritytier", "priority"), Setting.whole, 1),
+        preempt_mode=_first(told, ("preemptmode",), Setting.preempt_mode, _UNSAID),
+        grace_time=_first(told, ("gracetime",), Setting.grace, 0.0),
+    )
+
+
+def _qos(told: Settings) -> Qos:
+    name = told["name"].value
+    longest = _first([told], ("maxwall",), Setting.seconds, math.inf)
+    return Qos(
+        name=name,
+        # What Slurm gives to jobs that name none.
+        default=name == "normal",
+        max_time=None if math.isinf(longest) else longest,
+        priority=_first([told], ("priority",), Setting.whole, 0),
+        preempts=list(_first([told], ("preempt",), Setting.words, _NOBODY)),
+        preempt_mode=_first([told], ("preemptmode",), Setting.preempt_mode, _UNSAID),
+        grace_time=_first([told], ("gracetime",), Setting.grace, 0.0),
+    )
+
+
+def _members(setting: Setting, found: SlurmFolder) -> tuple[str, ...]:
+    if setting.value.upper() == "ALL":
+        return tuple(found.nodes)
+    names: dict[str, None] = {}
+    for name in setting.hosts():
+        if name not in found.nodes:
+            raise setting.error(f"{setting.key} names {name[:60]!r}, which nothing in {found.path} describes")
+        names[name] = None
+    return tuple(names)
+
+
+def _windows(
+    records: Iterable[Settings], clock: Clock, origin: float, there: Collection[str]
+) -> tuple[list[Window], list[str]]:
+    """Return the reservations that were there while the log's jobs were, and sentences about the others."""
+    found, notes = [], []
+    for record in records:
+        name = record["reservationname"].value
+        start, end = (_moment(record, key, clock) - origin for key in ("starttime", "endtime"))
+        if end <= 0:
+            notes.append(f"reservation {name} ended before the first job came: left out")
+            continue
+        hosts = [host for host in record["nodes"].hosts() if host in there] if "nodes" in record else []
+        if "nodes" in record and not hosts:
+            notes.append(f"reservation {name} is of nodes that are not there: left out")
+            continue
+        users, accounts = (record[key].words() if key in record else () for key in ("users", "accounts"))
+        found.append(
+            Window(
+                name=name,
+                start=max(start, 0.0),
+                end=end,
+                hosts=fold(hosts) or None,
+                users=list(users),
+                accounts=list(accounts),
+            )
+        )
+    return found, notes
+
+
+def _moment(record: Settings, key: str, clock: Clock) -> float:
+    setting = record.get(key)
+    if setting is None:
+        where = record["reservationname"]
+        raise where.error(f"reservation {where.value[:60]} has no {key}")
+    try:
+        return clock.read(setting.value)
+    except (ValueError, OverflowError):
+        setting.refuse("a time such as 2026-11-22T13:26:06")
+
+
+def _contradictions(nodes: Sequence[SiteNode], use: NodeUse, at: Mapping[str, int]) -> list[str]:
+    """Say where more of a node was in use than it is said to have."""
+    found = []
+    for resource, peak in use.peak.items():
+        over = [node.name for node in nodes if node.name in at and peak[at[node.name]] > node.capacity.get(resource, 0)]
+        # Memory that is not given out is not counted.
+        if over and (resource != "memory" or any("memory" in node.capacity for node in nodes)):
+            found.append(f"the log used more {resource} on {','.join(fold(over))} than these have")
+    return found
+
+
+def _inferences(
+    nodes: Sequence[SiteNode], found: SlurmFolder, partitions: Sequence[Partition], windows: Sequence[Window]
+) -> list[Inference]:
+    """Return what is known of nodes that are alike, of partitions and of reservations."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for node in nodes:
+        alike.setdefault(
+            (amounts_text(node.capacity), " ".join(node.features), _source(found.nodes[node.name])), []
+        ).append(node.name)
+    lines = []
+    for (offer, features, source), names in alike.items():
+        having = f" and features {features}" if features else ""
+        lines.append(Inference(f"{','.join(fold(names))}: {offer or 'whole nodes'}{having}", source, "sure"))
+    for one in partitions:
+        count = sum(1 for _ in expand(*(one.hosts or ())))
+        source = _source(found.partitions[one.name])
+        lines.append(Inference(f"partition {one.name} has {count:,} nodes", source, "sure"))
+    for record in found.qos:
+        lines.append(Inference(f"QOS {record['name'].value}", "sacctmgr show qos", "sure"))
+    for name, (amount, setting) in found.licences.items():
+        lines.append(Inference(f"licence {name}: {amount:,}", Path(setting.source).name, "sure"))
+    for window in windows:
+        lines.append(Inference(f"reservation {window.name}", "scontrol show reservation", "sure"))
+    return lines
+
+
+def _source(told: Sequence[Settings]) -> str:
+    return Path(next(iter(told[0].values())).source).name

@@ -1,0 +1,297 @@
+"""What one would change of a site, as people state it: ``hosts+10%``, ``walltimes=last-two``, ``dispatcher=guarded``.
+
+=====================================  =================================================================================
+``hosts+10%``, ``hosts-4``             more or fewer nodes of each kind, as many kinds as there are, in proportion
+``hosts=110``                          so many nodes in all
+``partition.NAME.nodes+2``             more or fewer nodes in one partition, like most of those that it has
+``partition.NAME.max_time=4:00:00``    another limit of a partition; also ``max_nodes``, ``priority``
+``walltimes=last-two``                 plan with this prediction of run times instead of the users' walltimes
+``SchedulerParameters=bf_interval=60`` other parameters of slurm-backfill, as slurm.conf has them
+``PriorityWeightAge=1000``             another setting of slurm.conf, of those that `slurm-conf` lists
+``dispatcher=easy``                    another dispatcher, or an ordering of that name under easy
+``KEY=VALUE``                          another option of the dispatcher
+=====================================  =================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from batdispatch.abilities.sites.doors.slurm.conf import SlurmConf
+from batdispatch.abilities.sites.doors.slurm.files import SlurmFiles
+from batdispatch.abilities.sites.doors.slurm.scheduling import (
+    DEFAULT_VERSION,
+    PARAMETERS_KEY,
+    SCHEDULING,
+    VERSION,
+    Scheduling,
+    scheduling_of,
+)
+from batdispatch.abilities.sites.doors.slurm.settings import Setting
+from batdispatch.core.errors import InputError
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.names import fold
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import GROUP, find
+from batdispatch.core.line.options import did_you_mean, parse_named
+from batdispatch.core.machine.features import FEATURES_PROPERTY
+from batdispatch.core.machine.machine import CAPACITY_PROPERTY, Machine, capacity_text, parse_capacity
+from batdispatch.core.machine.site import PARTITION_PROPERTY, SITE_PROPERTY, Partition, QueuesProperty, Window
+from batdispatch.inputs.sites import SiteNode, named_platform
+from batdispatch.inputs.workloads.moments import read_duration
+from batdispatch.runs.inputs import Inputs
+
+_SOURCE = "option --change"
+_ORDERINGS = "batdispatch.orderings"
+_HOSTS = re.compile(r"hosts([+-]\d+(?:\.\d+)?%|[+-]\d+|=\d+)", re.ASCII)
+_PARTITION = re.compile(r"partition\.(.+)\.(?:nodes([+-]\d+)|(max_time|max_nodes|priority)=(.+))", re.ASCII)
+#: What stands before = beside options of the dispatcher and settings of slurm.conf.
+_WORDS = ("hosts", "walltimes", "dispatcher")
+_DISPATCHER = "slurm-backfill"
+#: Properties of hosts that a node says in words of its own, or its site does.
+_READ = (CAPACITY_PROPERTY, FEATURES_PROPERTY, PARTITION_PROPERTY, SITE_PROPERTY)
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """A site and who decides in it.
+
+    Attributes:
+        nodes: of the machine.
+        queues: of the site.
+        dispatcher: its name.
+        options: of the dispatcher, as texts.
+        conf: what the site's slurm.conf says.
+    """
+
+    nodes: Sequence[SiteNode]
+    queues: QueuesProperty
+    dispatcher: str
+    options: dict[str, str] = {}
+    conf: SlurmConf = SlurmConf()
+
+    @property
+    def platform(self) -> bytes:
+        """The platform file."""
+        return named_platform(self.nodes, self.queues)
+
+
+def conf_of(inputs: Inputs) -> SlurmConf | None:
+    """Return the slurm.conf of a log's site; None: there is none."""
+    return inputs.site.conf if isinstance(inputs.site, SlurmFiles) else None
+
+
+def setup_of(machine: Machine, dispatcher: str) -> Setup:
+    """Return the site of a machine, and a dispatcher given by name with options in brackets."""
+    site = machine.site
+    nodes = []
+    for host in machine.hosts:
+        if not host.storage:
+            text = capacity_text(host.properties)
+            capacity = {} if text is None else parse_capacity(text, host.name)
+            features = tuple(filter(None, re.split(r"[\s,]+", host.properties.get(FEATURES_PROPERTY, "").strip())))
+            more = {name: value for name, value in host.properties.items() if name not in _READ}
+            nodes.append(SiteNode(name=host.name, capacity=capacity, features=features, properties=more))
+    queues = QueuesProperty()
+    if site is not None:
+        names = [host.name for host in machine.hosts]
+        partitions = [
+            msgspec.structs.replace(one, hosts=_names(site.hosts[name], names)) for name, one in site.partitions.items()
+        ]
+        windows = [
+            msgspec.structs.replace(one, hosts=_names(site.reserved[one.name], names), nodes=None)
+            for one in site.windows
+        ]
+        queues = QueuesProperty(partitions=partitions, qos=list(site.qos.values()), reservations=windows)
+    name, options = parse_named(dispatcher, "option --dispatcher")
+    return Setup(nodes=nodes, queues=queues, dispatcher=name, options=options)
+
+
+def _names(mask: int, names: Sequence[str]) -> list[str]:
+    return fold(names[host] for host in hostset.ids(mask))
+
+
+def with_change(setup: Setup, text: str) -> Setup:
+    """Return a site with one thing changed.
+
+    Raises:
+        InputError: nobody knows this change, or it does not suit the site.
+    """
+    if match := _HOSTS.fullmatch(text):
+        return _with_hosts(setup, match[1])
+    if match := _PARTITION.fullmatch(text):
+        return _with_partition(setup, text, match)
+    key, equals, value = text.partition("=")
+    if key.lower() in SCHEDULING and equals:
+        return _with_setting(setup, Setting(key, value, _SOURCE, 0))
+    if key == "walltimes" and equals:
+        return _with_options(setup, {"prediction": value}, text)
+    if key == "dispatcher" and equals:
+        return _with_dispatcher(setup, value)
+    if equals and key != "hosts" and not key.startswith("partition."):
+        return _with_options(setup, {key: value}, text)
+    known = "partition.NAME.nodes+2, walltimes=last-two, SchedulerParameters=bf_interval=60, dispatcher=easy"
+    raise InputError(f"{text!r} is no change, expected one such as hosts+10%, hosts=110, {known}", source=_SOURCE)
+
+
+# ---------------------------------------------------------------------- who decides
+
+
+def _with_dispatcher(setup: Setup, text: str) -> Setup:
+    name, options = parse_named(text, _SOURCE)
+    if name not in registry.names(GROUP) and name in registry.names(_ORDERINGS):
+        name, options = "easy", {"ordering": text}
+    return msgspec.structs.replace(setup, dispatcher=name, options=options)
+
+
+def with_conf(setup: Setup, conf: SlurmConf) -> tuple[Setup, list[str]]:
+    """Return a site whose dispatcher does what its slurm.conf says, and the settings that are not simulated.
+
+    Options that the dispatcher has already stay as they are.
+    """
+    if setup.dispatcher != _DISPATCHER:
+        return setup, []
+    read = _scheduling(setup, conf)
+    left = [one.setting.key for one in read.readings if one.verdict == "ignored"]
+    return msgspec.structs.replace(setup, options={**read.options, **setup.options}, conf=conf), left
+
+
+def _scheduling(setup: Setup, conf: SlurmConf) -> Scheduling:
+    return scheduling_of(conf, setup.options.get(VERSION, DEFAULT_VERSION))
+
+
+def _with_setting(setup: Setup, setting: Setting) -> Setup:
+    """Return a site with another setting of slurm.conf; SchedulerParameters are added to those that it has.
+
+    Raises:
+        InputError: it is for another dispatcher, or nothing here does what it says.
+    """
+    if setup.dispatcher != _DISPATCHER:
+        raise setting.error(f"{setting.key} is for {_DISPATCHER}, not {setup.dispatcher}")
+    general, key = setup.conf.general, setting.key.lower()
+    stated = {key: setting}
+    if key == PARAMETERS_KEY:
+        stated = {one.key: one for one in setting.parameters()}
+        if key in general:
+            setting = setting._replace(value=f"{general[key].value},{setting.value}")
+    conf = msgspec.structs.replace(setup.conf, general={**general, key: setting})
+    before, after = _scheduling(setup, setup.conf), _scheduling(setup, conf)
+    for one, verdict, meaning in after.readings:
+        if verdict == "ignored" and one.key in {each.key for each in stated.values()}:
+            raise one.error(f"{one.key}: {meaning}")
+    kept = {name: text for name, text in setup.options.items() if name in after.options or name not in before.options}
+    changed = {name: text for name, text in after.options.items() if before.options.get(name) != text}
+    return msgspec.structs.replace(setup, options={**kept, **changed}, conf=conf)
+
+
+def _with_options(setup: Setup, options: dict[str, str], text: str) -> Setup:
+    known = find(setup.dispatcher).options_type.__struct_fields__
+    for key in options:
+        if key.replace("-", "_") not in known:
+            raise InputError(
+                f"{text!r}: {setup.dispatcher} has no option {key!r}; {did_you_mean(key, [*known, *_WORDS])}",
+                source=_SOURCE,
+            )
+    return msgspec.structs.replace(setup, options={**setup.options, **options})
+
+
+# ---------------------------------------------------------------------- the machine
+
+
+def _with_hosts(setup: Setup, amount: str) -> Setup:
+    """Return a site with more or fewer nodes of each kind, in proportion, by largest remainder."""
+    total = len(setup.nodes)
+    if amount.startswith("="):
+        target = float(amount[1:])
+    elif amount.endswith("%"):
+        target = total * (1 + float(amount[:-1]) / 100)
+    else:
+        target = total + float(amount)
+    wanted = round(target)
+    if not 1 <= wanted <= 1_000_000:
+        raise InputError(f"hosts{amount} leaves {wanted} of {total} nodes, expected at least 1", source=_SOURCE)
+    kinds = _kinds(setup)
+    shares = [len(names) * wanted / total for names in kinds]
+    counts = [int(share) for share in shares]
+    for at in sorted(range(len(kinds)), key=lambda at: counts[at] - shares[at])[: wanted - sum(counts)]:
+        counts[at] += 1
+    for names, count in zip(kinds, counts, strict=True):
+        setup = _resized(setup, names, count - len(names), None)
+    return setup
+
+
+def _kinds(setup: Setup) -> list[list[str]]:
+    """Return the names of nodes that are alike, in what they have and in which partitions they are."""
+    member = _members(setup.queues.partitions)
+    kinds: dict[tuple[object, ...], list[str]] = {}
+    for node in setup.nodes:
+        key = (
+            tuple(node.capacity.items()),
+            node.features,
+            tuple(node.properties.items()),
+            tuple(name for name in member if node.name in member[name]),
+        )
+        kinds.setdefault(key, []).append(node.name)
+    return list(kinds.values())
+
+
+def _members(classes: Sequence[Partition | Window]) -> dict[str, set[str]]:
+    from batdispatch.core.hosts.names import expand
+
+    return {one.name: set(expand(*(one.hosts or ()))) for one in classes}
+
+
+def _with_partition(setup: Setup, text: str, match: re.Match[str]) -> Setup:
+    """Return a site with another partition.
+
+    Raises:
+        InputError: there is no such partition, or the value is none.
+    """
+    name, delta, field, value = match.groups()
+    partitions = {one.name: one for one in setup.queues.partitions}
+    if name not in partitions:
+        raise InputError(f"{text!r}: {did_you_mean(name, list(partitions))}", source=_SOURCE)
+    if delta is not None:
+        inside = _members(setup.queues.partitions)[name]
+        kind = max(_kinds(setup), key=lambda names: len(inside.intersection(names)))
+        return _resized(setup, kind, int(delta), name)
+    try:
+        told: Any = (read_duration(value) if ":" in value else float(value)) if field == "max_time" else int(value)
+    except ValueError:
+        raise InputError(f"{text!r}: {value!r} is no value of {field}", source=_SOURCE) from None
+    partitions[name] = msgspec.structs.replace(partitions[name], **{field: told})
+    queues = msgspec.structs.replace(setup.queues, partitions=list(partitions.values()))
+    return msgspec.structs.replace(setup, queues=queues)
+
+
+def _resized(setup: Setup, kind: Sequence[str], delta: int, only: str | None) -> Setup:
+    """Return a site with more or fewer nodes of a kind; new ones are in all partitions of the others, or `only` one."""
+    if delta < 0 and -delta >= len(setup.nodes):
+        raise InputError("no node would be left", source=_SOURCE)
+    model = next(node for node in setup.nodes if node.name == kind[-1])
+    numbers = range(len(setup.nodes), len(setup.nodes) + max(delta, 0))
+    new = [msgspec.structs.replace(model, name=f"new{number:06d}") for number in numbers]
+    gone = set(kind[len(kind) + delta :]) if delta < 0 else set[str]()
+    nodes = [*(node for node in setup.nodes if node.name not in gone), *new]
+
+    def rebuilt(classes: Sequence[Any], *, grows: Callable[[str, set[str]], bool]) -> list[Any]:
+        found = []
+        for one in classes:
+            inside = _members([one])[one.name]
+            names = (inside - gone) | ({node.name for node in new} if grows(one.name, inside) else set())
+            if not names:
+                raise InputError(f"{one.name} would have no node left", source=_SOURCE)
+            found.append(msgspec.structs.replace(one, hosts=fold(names)))
+        return found
+
+    queues = QueuesProperty(
+        partitions=rebuilt(
+            setup.queues.partitions, grows=lambda name, inside: name == only if only else model.name in inside
+        ),
+        qos=setup.queues.qos,
+        reservations=rebuilt(setup.queues.reservations, grows=lambda name, inside: False),
+    )
+    return msgspec.structs.replace(setup, nodes=nodes, queues=queues)

@@ -1,0 +1,137 @@
+"""``batdispatch eta`` as people call it: from accounts, from what was learned, and from a run of ours."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from batdispatch.abilities.kernels import library
+from batdispatch.abilities.sites.doors.eta import experience
+from command_line import Answer, call
+
+DATA = Path(__file__).parents[2] / "data" / "slurm_queue"
+pytestmark = pytest.mark.skipif(bool(library.why_missing()), reason=library.why_missing() or "-")
+ZONE = ("--time-zone", "UTC")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_moments() -> Iterator[None]:
+    """Ask about a fifth of the moments: each takes 60 simulations, and no answer here hangs on how many there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experience, "MOMENTS", 80)
+        yield
+
+
+@pytest.fixture(scope="module")
+def accounts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a log of jobs that waited on four processors, submitted before the queue was taken."""
+    folder = tmp_path_factory.mktemp("eta")
+    free, lines = [0] * 4, ["; MaxProcs: 4", "; UnixStartTime: 1795000000"]
+    for number in range(1, 300):
+        submit, units, lasts = 100 * number, 1 + number % 3, 100 + (37 * number) % 200
+        free.sort()
+        start = max(submit, free[units - 1])
+        free[:units] = [start + lasts] * units
+        fields = [number, submit, start - submit, lasts, units, -1, -1, units, 400, -1, 1, number % 5, *[-1] * 6]
+        lines.append(" ".join(map(str, fields)))
+    path = folder / "site.swf"
+    path.write_text("\n".join(lines) + "\n")
+    (folder / "later.swf").write_text(path.read_text().replace("1795000000", "1796000000"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def learned(accounts: Path) -> Path:
+    path = accounts.parent / "learned.json"
+    answer = call("eta", "--accounts", accounts, "--learned", path)
+    assert answer.status == 0, answer.err
+    assert "the machine has 4 hosts: MaxProcs 4" in answer.err
+    assert "learned of 299 jobs and at" in answer.err
+    return path
+
+
+def ask(*words: object) -> Answer:
+    return call("eta", "--queue", DATA / "squeue.txt", *ZONE, *words)
+
+
+def test_what_was_learned_gives_what_the_accounts_give(accounts: Path, learned: Path) -> None:
+    first, second = ask("--accounts", accounts, "--json"), ask("--learned", learned, "--json")
+    assert first.status == second.status == 0, first.err + second.err
+    assert json.loads(first.out) == json.loads(second.out)
+    found = json.loads(second.out)
+    assert (found["units"], found["unit"], found["free"], found["dispatcher"]) == (4, "hosts", 1, "easy")
+    assert [job["job"] for job in found["jobs"]] == ["3", "4", "5", "6", "7"]
+    by_id = {job["job"]: job for job in found["jobs"]}
+    # Job 2 gives its node back after 5 min at the latest, job 1 its two after 10 min: then there are 3 nodes.
+    assert by_id["3"]["plan"] == 600.0
+    assert by_id["4"]["plan"] == 0.0
+    assert by_id["3"]["reason"] == "short of hosts: 1 hosts free, 3 asked for"
+    assert by_id["4"]["reason"].endswith("; 1 job that came before it wait for 3 hosts")
+    assert [record["share"] for record in found["records"]] == [0.5, 0.9]
+    for job in found["jobs"]:
+        lowest, low, median, high, highest = job["quantiles"]
+        assert lowest <= low <= median <= high <= highest
+        assert job["median"] == median
+        assert job["interval_50"] == [low, high]
+        # More work comes to this site than it can do, and what was learned was too short by then.
+        assert job["interval_90"] is None
+
+
+def test_one_job_is_told_with_what_it_waits_for(learned: Path) -> None:
+    answer = ask("--learned", learned, "--job", "3")
+    assert answer.status == 0
+    assert "1 of 4 hosts are free; easy; calibrated at" in answer.out
+    assert "3: short of hosts: 1 hosts free, 3 asked for" in answer.out
+    assert re.search(r" starts in +50 % +no interval +by walltimes\n", answer.out)
+    assert re.search(r"\nthe interval of 50 % held \d+ % of the last \d+ starts of which we know\n", answer.out)
+    assert re.search(
+        r"\nthe interval of 90 % held \d+ % of the last \d+ starts .*: too few, so it is none\n", answer.out
+    )
+    assert "4: " not in answer.out
+
+
+def test_a_queue_of_one_of_our_runs(accounts: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    made = call("compare", accounts, "--dispatchers", "easy", "--no-report", "--out", run)
+    assert made.status == 0, made.err
+    answer = call("eta", "--run", run / "easy", "--at", "20000", "--json")
+    assert answer.status == 0, answer.err
+    found = json.loads(answer.out)
+    assert found["moments"] > 50
+    assert found["jobs"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "a queue is needed (--queue FILE, or --run DIR)"),
+        (("--queue", DATA / "squeue.txt"), "option --queue: needs a past: --accounts LOG, or --learned FILE"),
+        (("--run", "x"), "option --run: needs --at SECONDS"),
+        (("--run", "x", "--at", "3", "--queue", "y"), "option --run: has a queue and a past of its own"),
+        (("--queue", "absent", "--learned", "{learned}"), "absent: cannot be read"),
+        (("--queue", DATA / "squeue.txt", "--learned", DATA / "squeue.json"), "is nothing that batdispatch eta"),
+        (("--queue", DATA / "squeue.txt", "--learned", "{learned}", "--job", "99"), "option --job: '99' does not wait"),
+        (("--queue", DATA / "squeue.txt", "--learned", "{learned}", "--machine", "9"), "was made of accounts"),
+        (("--queue", DATA / "squeue.txt", "--accounts", "{accounts}", "--partition", "x"), "partition 'x'"),
+        (
+            ("--queue", DATA / "squeue.txt", "--accounts", "{accounts}", "--machine", "2"),
+            "option --machine: the accounts have jobs on 4 hosts at a time, which is more than 2",
+        ),
+        (
+            ("--queue", DATA / "squeue.txt", "--accounts", "{folder}/later.swf"),
+            "the queue: was taken 158.",
+        ),
+        (("--queue", DATA / "squeue.txt", "--learned", "{learned}", "--at", "1795460000"), "is --at right?"),
+        (("--accounts", "{accounts}", "--learned", "{folder}/n.json", "--dispatcher", "best-list"), "has no kernel"),
+    ],
+)
+def test_what_is_wrong_is_one_message(words: tuple[object, ...], message: str, accounts: Path, learned: Path) -> None:
+    places = {"learned": learned, "accounts": accounts, "folder": accounts.parent}
+    answer = call("eta", *(str(word).format(**places) for word in words))
+    assert answer.status == 2
+    assert answer.out == ""
+    last = answer.err.strip().splitlines()[-1]
+    assert message in last
+    assert "Traceback" not in answer.err

@@ -1,0 +1,83 @@
+"""What a page on changes of a site says first, and what it measures, by hand on six windows."""
+
+import numpy as np
+import pytest
+
+from batdispatch.abilities.whatif.page import AIMS, Group, Variant, WhatIf, opening
+from batdispatch.abilities.whatif.variants import _MEASURES, _size
+from batdispatch.report.replicates.table import Block, RunMetric
+
+LABELS = ("baseline", "hosts+10%", "dispatcher=filler")
+BLOCKS = tuple(Block("log", f"window {number}") for number in range(6))
+#: Waits of the baseline, s: 1 h in the mean.
+WAITS = np.array([3000.0, 4200.0, 3600.0, 3900.0, 3300.0, 3600.0])
+
+
+def table(metric: str, *factors: float) -> RunMetric:
+    return RunMetric(metric, BLOCKS, LABELS, np.column_stack([WAITS * factor for factor in factors]))
+
+
+def found() -> WhatIf:
+    """More hosts halve waits and filling takes them to a fifth; small jobs wait three times as long with more hosts."""
+    variants = [
+        Variant(label, nodes, 3600.0 * factor, 3600.0 * factor * 1000)
+        for label, nodes, factor in zip(LABELS, (100, 110, 100), (1.0, 0.5, 0.2), strict=True)
+    ]
+    groups = [
+        Group("size", "1", 40, table("mean_waiting_time", 1.0, 3.0, 0.2)),
+        Group("size", "2-4", 30, table("mean_waiting_time", 1.0, 0.4, 0.2)),
+        # Longer in the mean, and shorter in half of the windows.
+        Group("size", "5-8", 30, RunMetric("mean_waiting_time", BLOCKS, LABELS, _mixed())),
+    ]
+    tables = {aim: table(aim.metric, 1.0, 0.5, 0.2) for aim in AIMS}
+    return WhatIf("log", variants, tables, groups, 24.0, 1000, 0, None, [])
+
+
+def _mixed() -> np.ndarray:
+    factors = np.array([0.5, 1.7, 0.6, 1.6, 0.7, 1.8])
+    return np.column_stack([WAITS, WAITS * factors, WAITS * 0.2])
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_page_says_what_the_first_change_does_and_which_one_does_most() -> None:
+    text = plain(opening(found()).text)
+    assert text.startswith("With hosts+10% (+10 % hosts), jobs wait 30 min in the mean instead of 60 min with the ")
+    assert "They wait least with dispatcher=filler: 12 min." in text
+    # What may be chance is no loss.
+    assert text.endswith("Worse off with hosts+10%, beyond chance: size 1.")
+
+
+def test_the_longest_wait_is_that_of_all_windows_and_the_slowdown_a_mean() -> None:
+    shown = {heading: place for place, heading in enumerate(opening(found()).headings)}
+    rows = [[plain(bar.text) for bar in bars] for _, _, bars in opening(found()).rows]
+    # 4,200 s, half and a fifth of it; the mean of the windows is 3,600 s.
+    assert [row[shown["longest wait"]] for row in rows] == ["70 min", "35 min", "14 min"]
+    assert [row[shown["99 % wait"]] for row in rows] == ["60 min", "30 min", "12 min"]
+
+
+def test_an_hour_less_to_wait_costs_what_the_nodes_cost_all_the_time() -> None:
+    told = found()
+    # 10 nodes for 24 h at 2 each are 480; 1,000 jobs wait half an hour less: 500 h.
+    assert told.price_of_hour(told.variants[1], 2.0) == pytest.approx(480 / 500)
+    # No node more costs nothing.
+    assert told.price_of_hour(told.variants[2], 2.0) is None
+
+
+def test_measures_of_a_window() -> None:
+    wait, run = np.arange(101.0), np.full(101, 4.0)
+    measured = {name: measure(wait, run) for name, measure in _MEASURES.items()}
+    # A run time below 10 s counts as 10 s: (w + 4) / 10, and 1 at the least, which it is up to a wait of 6 s.
+    slowdown = (7 * 1.0 + sum((each + 4) / 10 for each in range(7, 101))) / 101
+    assert measured == {
+        "mean_waiting_time": 50.0,
+        "mean_bounded_slowdown": pytest.approx(slowdown),
+        "p99_waiting_time": pytest.approx(99.0),
+        "max_waiting_time": 100.0,
+    }
+
+
+def test_classes_of_sizes_include_their_ends() -> None:
+    assert [_size(units) for units in (1, 2, 3, 4, 5)] == ["1", "2-4", "2-4", "2-4", "5-16"]
