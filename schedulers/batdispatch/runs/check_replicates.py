@@ -16,6 +16,7 @@ from batdispatch.report.replicates.table import DISPATCHER, REPLICATE, WORKLOAD
 from batdispatch.results.run_files import REPLICATES_TABLE
 from batdispatch.results.run_names import FILE, Names, belied_name, read_names
 from batdispatch.results.runs import jobs_file, read_result
+from batdispatch.runs.check_headings import against_runs, placed_runs
 from batdispatch.runs.families import FAMILIES
 from batdispatch.runs.replicates import BLOCKS, RUNS, WHOLE, read_runs, table_of
 
@@ -33,7 +34,8 @@ def check_replicates(folder: Path) -> Iterator[str]:
     names = list(dict.fromkeys(table[REPLICATE]))
     if (asked := _count_of(facts)) not in (None, len(names)):
         yield f"there are {len(names)} replicates, and the command made {asked}"
-    bound = _bound_in(read_names(folder))
+    record = read_names(folder)
+    bound = _bound_in(record)
     is_whole = any(place == WHOLE for place, _ in bound)
     places = [WHOLE] if is_whole else [each.replace(" ", "-") for each in names]
     dispatchers = []
@@ -50,7 +52,9 @@ def check_replicates(folder: Path) -> Iterator[str]:
     yield from _windows(names, dispatchers[0][1][0], facts.independent) if is_whole and dispatchers else ()
     if facts.blocks != BLOCKS["windows"] and facts.independent is not None:
         yield f"{facts.independent} replicates are said to be independent, and these are no windows"
-    yield from _inputs(names[: len(places)], [runs[: len(places)] for _, runs in dispatchers])
+    each = [runs[: len(places)] for _, runs in dispatchers]
+    yield from _inputs(names[: len(places)], each)
+    yield from against_runs(folder, facts, record, placed_runs(places, each))
     workload = next(iter(table[WORKLOAD]), "")
     yield from _headings(folder, facts, str(workload), [str(name) for name in dict.fromkeys(table[DISPATCHER])], names)
     noted = (folder / REPLICATES_TABLE).read_bytes()
@@ -93,6 +97,12 @@ def _headings(
     for name, _ in facts.failures:
         if f"{RUNS}/{name}" in told and jobs_file(folder / RUNS / name):
             yield f"{name} is said to have failed, and its run is there"
+        place, _, label = name.partition("/")
+        known = {WHOLE, *(each.replace(" ", "-") for each in replicates)}
+        families = FAMILIES in words
+        entrants = {each.partition("[")[0] for each in dispatchers}
+        if place not in known or (not families and label.partition(",")[0] not in entrants):
+            yield f"{name} is said to have failed, and nothing of that name took part"
     yield from _party(facts, words, dispatchers)
 
 

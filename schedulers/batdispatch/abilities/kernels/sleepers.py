@@ -34,21 +34,21 @@ class Sleepers(Record):
     kinds, _fields_ = structure_of("sleepers.h", "Sleepers")
 
 
-def powered(dispatcher: Dispatcher) -> Any:
+def power_layer(dispatcher: Dispatcher) -> Any:
     """Return a dispatcher that is the layer `powered`; None: it is another one."""
     return dispatcher if path_of(type(dispatcher)) == POWERED else None
 
 
 def inside(dispatcher: Dispatcher) -> Dispatcher:
     """Return the dispatcher inside the layer that saves power, or the dispatcher itself."""
-    layer = powered(dispatcher)
+    layer = power_layer(dispatcher)
     inner: Dispatcher = dispatcher if layer is None else layer.inner
     return inner
 
 
 def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
     """Return why no kernel knows what the layer that saves power does around a dispatcher that has one, or None."""
-    layer = powered(dispatcher)
+    layer = power_layer(dispatcher)
     if layer is None:
         return None
     if machine.site is not None and machine.site.windows:

@@ -14,7 +14,7 @@ from batdispatch.results.run_names import belied_name
 from batdispatch.results.runs import read_result
 from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.campaign.cell import AUDIT_FAILURE
-from batdispatch.runs.campaign.check_cells import against_inputs, against_run
+from batdispatch.runs.campaign.check_cells import against_inputs, against_link, against_run
 from batdispatch.runs.campaign.leftovers import NEEDS, Needs
 from batdispatch.runs.campaign.names import LINKS, Row
 from batdispatch.runs.campaign.plan import Places
@@ -111,7 +111,7 @@ def _bound(folder: Path, rows: list[Row], needs: Needs) -> Iterator[str]:
             for text in against_run(one, read_result(cell)):
                 yield f"cell {one.cell}: {text}"
     for one in named:
-        for text in against_inputs(one):
+        for text in (*against_inputs(one), *against_link(one)):
             yield f"{one.link}: {text}"
     # Parts that the last call left out may have links, too.
     links = {one.link: one.cell for part in needs.parts.values() for one in part.named}
