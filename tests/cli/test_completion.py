@@ -24,7 +24,7 @@ def test_the_shell_offers(words: list[str], begun: str, offered: list[str]) -> N
 
 
 def test_the_boards_are_those_of_the_leaderboard() -> None:
-    from batdispatch.runs.campaign.options import BOARDS
+    from batdispatch.abilities.campaigns.campaign.options import BOARDS
     from batdispatch.runs.leaderboard.boards import BOARDS as REAL
 
     assert tuple(BOARDS) == tuple(board.name for board in REAL)

@@ -55,7 +55,7 @@ NOT_RUN = {
     "--pybatsim ": "needs a recording that suits the scheduler; tests/links replay some",
     "pytest ": "runs the tests of the package just written; tests/cli/test_new.py does so",
     "batdispatch explain patient-first": "needs the package just written to be installed; tests/cli/test_new.py",
-    "--executor slurm": "needs a cluster; tests/runs/campaign/test_campaign_slurm.py starts one",
+    "--executor slurm": "needs a cluster; tests/abilities/campaigns/test_campaign_slurm.py starts one",
     "batdispatch leaderboard": "takes minutes; tests/runs/leaderboard runs a small board",
     "python benchmarks/": "measures for minutes",
     "python -m expe": "measures for minutes; tests/runs/test_expe_reproduced.py runs small versions",
@@ -66,7 +66,7 @@ NOT_RUN = {
     "--workload eurora.json": "needs the log of Eurora",
     "batdispatch check campaigns/mine": "needs a campaign that ran; tests/runs/checking checks small ones",
     "batdispatch check batsim-output": "needs what a real Batsim wrote; tests/results/audit checks recorded output",
-    "batdispatch campaign campaign.yaml --jobs": "simulates 62 runs; tests/runs/campaign runs smaller ones",
+    "batdispatch campaign campaign.yaml --jobs": "simulates 62 runs; tests/abilities/campaigns runs smaller ones",
 }
 #: Beginnings of commands whose output is that of a real log, which the stand-in does not have.
 OF_REAL_LOGS = ("batdispatch compare KTH-SP2", "batdispatch campaign", "batdispatch workload fidelity")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from batdispatch.api.calls import Watch, campaign
+from batdispatch.abilities.campaigns.campaign.plan import Places
+from batdispatch.abilities.campaigns.python import Watch, campaign
 from batdispatch.inputs.files import write_whole
-from batdispatch.runs.campaign.plan import Places
 from batdispatch.runs.leaderboard import page as markdown
 from batdispatch.runs.leaderboard.boards import NAME, choose, document
 from batdispatch.runs.leaderboard.cells import as_csv, read_cells

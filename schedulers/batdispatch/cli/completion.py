@@ -13,8 +13,9 @@ import msgspec
 from batdispatch.cli.kinds import KINDS, OPTIONS, find, names
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import parse_named, split_list
-from batdispatch.runs.campaign.options import BOARDS
 
+#: The boards of the leaderboard, as `runs.leaderboard.boards` has them.
+BOARDS = ("kth", "kth-predicted", "lublin", "cpu-gpu", "stochastic", "malleable", "tasks")
 #: Most jobs that are offered.
 _MOST = 100
 

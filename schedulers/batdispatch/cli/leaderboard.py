@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from batdispatch.abilities.campaigns.campaign.options import LeaderboardOptions
 from batdispatch.cli.groups import Command, option
 from batdispatch.cli.messages import conclude, echo, is_quiet, quiet_option
 from batdispatch.cli.options import options
@@ -15,7 +16,6 @@ from batdispatch.cli.outputs import out_option, processes_option, written_option
 from batdispatch.core.errors import SimulationError
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.folders import checked_folder
-from batdispatch.runs.campaign.options import LeaderboardOptions
 
 if TYPE_CHECKING:
     from batdispatch.runs.leaderboard.standings import BoardStanding
@@ -50,8 +50,8 @@ def command(who: LeaderboardOptions, out: Path, page: Path | None, processes: in
     from batdispatch.core import extras
 
     extras.check("campaign", "the leaderboard")
+    from batdispatch.abilities.campaigns.command import CampaignDisplay
     from batdispatch.api.leaderboard import rank
-    from batdispatch.cli.campaign import CampaignDisplay
     from batdispatch.cli.kinds import names
 
     chosen = [name.strip() for name in who.boards.split(",") if name.strip()]

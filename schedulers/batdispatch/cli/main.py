@@ -22,7 +22,6 @@ _HEADINGS = {
         ("demo", "demo", "Compare dispatchers on an example, as a first look."),
         ("compare", "compare", "Compare dispatchers on one workload, with a report."),
         ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
-        ("campaign", "campaign", "Run a grid of runs from a file, here or on a cluster."),
         ("leaderboard", "leaderboard", "Rank every registered dispatcher on stated workloads."),
     ),
     "Work with a real Batsim": (

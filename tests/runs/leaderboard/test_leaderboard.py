@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from batdispatch.abilities.campaigns.page.aims import AIMS
+from batdispatch.abilities.campaigns.page.pairs import Pair
+from batdispatch.abilities.campaigns.page.ranks import NoRanking, Ranking
 from batdispatch.cli.kinds import names
 from batdispatch.cli.leaderboard import board_as_dict
 from batdispatch.cli.main import cli
@@ -15,9 +18,6 @@ from batdispatch.cli.messages import json_text
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.options import parse_named
 from batdispatch.dispatchers.simple import SIMPLE, expand
-from batdispatch.report.replicates.aims import AIMS
-from batdispatch.report.replicates.pairs import Pair
-from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.runs.leaderboard.boards import BOARDS, SPECIAL, choose, dispatchers_of, document, name_of
 from batdispatch.runs.leaderboard.cells import Cell, CellInputs, as_csv
 from batdispatch.runs.leaderboard.page import _compared, page, remark, rows_of

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from batdispatch.abilities.campaigns.page.aims import AIMS, Aim
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.dispatchers.simple import SIMPLE, expand
-from batdispatch.report.replicates.aims import AIMS, Aim
 
 #: Of the campaign, and of its folder.
 NAME = "leaderboard"

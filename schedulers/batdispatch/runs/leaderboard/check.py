@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from batdispatch.runs.campaign.plan import Places
-from batdispatch.runs.campaign.table import read_all_rows
+from batdispatch.abilities.campaigns.campaign.plan import Places
+from batdispatch.abilities.campaigns.campaign.table import read_all_rows
 from batdispatch.runs.leaderboard.boards import BOARDS, NAME
 from batdispatch.runs.leaderboard.cells import as_csv, read_cells
 from batdispatch.runs.leaderboard.page import page

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.answers import is_price, price
-from batdispatch.report.replicates.pairs import Pair
-from batdispatch.report.replicates.ranks import NoRanking, Ranking
+from batdispatch.abilities.campaigns.page.aims import Aim
+from batdispatch.abilities.campaigns.page.answers import is_price, price
+from batdispatch.abilities.campaigns.page.pairs import Pair
+from batdispatch.abilities.campaigns.page.ranks import NoRanking, Ranking
 from batdispatch.results.numbers import number
 from batdispatch.results.starvation import NO_EASY
 from batdispatch.runs.leaderboard.cells import Cell

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from batdispatch.abilities.campaigns.page.aims import Aim
+from batdispatch.abilities.campaigns.page.pairs import Pair, against
+from batdispatch.abilities.campaigns.page.ranks import NoRanking, Ranking, rank
+from batdispatch.abilities.campaigns.page.table import RunMetric, metric_of
 from batdispatch.core.errors import SimulationError
-from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.pairs import Pair, against
-from batdispatch.report.replicates.ranks import NoRanking, Ranking, rank
-from batdispatch.report.replicates.table import RunMetric, metric_of
 from batdispatch.runs.leaderboard.boards import Board
 
 

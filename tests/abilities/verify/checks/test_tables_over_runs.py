@@ -15,6 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from click.testing import CliRunner
 
+from batdispatch.abilities.campaigns.campaign.campaign import link
+from batdispatch.abilities.campaigns.campaign.leftovers import note_needs
+from batdispatch.abilities.campaigns.campaign.table import read_all_rows
 from batdispatch.abilities.verify.checks.folders import collections_in
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
@@ -22,9 +25,6 @@ from batdispatch.inputs.platforms.generate import flat
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.run_names import belied_name
-from batdispatch.runs.campaign.campaign import link
-from batdispatch.runs.campaign.leftovers import note_needs
-from batdispatch.runs.campaign.table import read_all_rows
 from batdispatch.runs.leaderboard.cells import as_csv, read_cells
 from batdispatch.runs.leaderboard.page import page
 from campaigns import SMALL, make, planned
