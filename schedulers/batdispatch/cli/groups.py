@@ -12,6 +12,7 @@ import difflib
 import functools
 import importlib
 from collections.abc import Collection, Mapping, Sequence
+from types import ModuleType
 from typing import Any, ClassVar
 
 import click
@@ -203,7 +204,11 @@ class LazyGroup(Group):
         """Import and return one subcommand."""
         if cmd_name not in self.table:
             return None
-        command = importlib.import_module(self.table[cmd_name][0]).command
+        return self.made(importlib.import_module(self.table[cmd_name][0]))
+
+    def made(self, module: ModuleType) -> click.Command:
+        """Return the command that a module holds."""
+        command = module.command
         assert isinstance(command, click.Command)
         return command
 

@@ -1,17 +1,12 @@
-"""``batdispatch replay``: rerun a recorded exchange and compare the decisions."""
+"""A recorded exchange once more: what people ask of it, and what comes of it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from batdispatch.cli.groups import OTHER_OPTIONS, Command
-from batdispatch.cli.messages import echo, json_text
-from batdispatch.cli.options import options
-from batdispatch.cli.outputs import json_option
 from batdispatch.core.errors import InputError
+from batdispatch.core.questions import Answer, Fields, Operand, Question
 from batdispatch.links.options import MachineFile, ReplayOptions
 from batdispatch.runs.spec import WHO_DECIDES, RunSpec, session_of
 
@@ -19,22 +14,10 @@ if TYPE_CHECKING:
     from batdispatch.core.line.messages import Peer
     from batdispatch.links.replay import ReplayResult
 
-
-@click.command(cls=Command)
-@click.argument("recording", type=click.Path(exists=True, path_type=Path))
-@options(RunSpec, only=WHO_DECIDES, needed=False)
-@options(ReplayOptions)
-@options(MachineFile)
-@json_option("Print the result as JSON.", section=OTHER_OPTIONS)
-@click.pass_context
-def command(
-    context: click.Context,
-    spec: RunSpec,
-    how: ReplayOptions,
-    machine: MachineFile,
-    recording: Path,
-    as_json: bool,
-) -> None:
+QUESTION = Question(
+    "replay",
+    (Fields(RunSpec, WHO_DECIDES, needed=False), ReplayOptions, MachineFile),
+    f"{__name__}:answer",
     """Rerun a recorded exchange (a file, or the folder of a run) and compare the decisions.
 
     Without a dispatcher every frame is only decoded, checked, and written again. Exits with 1 at the first difference.
@@ -43,6 +26,23 @@ def command(
     Examples:
       batdispatch replay exchange.jsonl --dispatcher easy --set reservation=hosts
       batdispatch replay exchange.jsonl
+    """,
+    operands=(Operand("recording", "RECORDING", Path, exists=True),),
+    as_json="Print the result as JSON.",
+)
+
+
+def answer(spec: RunSpec, how: ReplayOptions, machine: MachineFile, recording: Path) -> Answer:
+    """Return what came of answering an exchange again.
+
+    Args:
+        spec: who decides.
+        how: it is answered.
+        machine: the platform's file.
+        recording: of the exchange, or a run's folder.
+
+    Raises:
+        InputError: an option is wrong, or there is no recording.
     """
     from batdispatch.batsim import protocol
     from batdispatch.links.platform_peer import platform_peer_of
@@ -58,9 +58,7 @@ def command(
         raise InputError("--set, --times and --platform need --dispatcher or --pybatsim")
     else:
         result = check_wire(path, wire, partial=how.partial)
-    echo(json_text(result) if as_json else _in_words(result, compared=peer is not None))
-    if result.difference is not None:
-        context.exit(1)
+    return Answer(result, [_in_words(result, compared=peer is not None)], status=int(result.difference is not None))
 
 
 def _peer(spec: RunSpec, pybatsim: str | None) -> Peer | None:
