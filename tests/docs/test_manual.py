@@ -118,11 +118,9 @@ def test_every_page_is_in_the_navigation() -> None:
 
 #: Characters of a line of running text; what programs print, commands and tables may be longer.
 WIDEST = 130
-#: Pages whose lines a program writes, or that are kept as they are for now.
-OTHERWISE = {"docs/leaderboard.md"}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if name_of(page) not in OTHERWISE], ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_lines_fit_beside_each_other(page: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     wide = [line for line in text.splitlines() if len(line) > WIDEST and not line.startswith(("|", "!["))]

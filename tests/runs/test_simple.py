@@ -1,4 +1,4 @@
-"""The set `simple`: what it stands for in a list of dispatchers, in a campaign, and on the leaderboard."""
+"""The set `simple`: what it stands for in a list of dispatchers, and in a campaign."""
 
 from pathlib import Path
 

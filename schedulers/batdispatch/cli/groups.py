@@ -161,6 +161,8 @@ class Group(click.Group):
 
     #: Heading -> names of the subcommands under it. Without any, all stand under one.
     headings: ClassVar[Mapping[str, Sequence[str]]] = {}
+    #: Subcommand that is gone -> a sentence on what replaces it, without its full stop.
+    former: ClassVar[Mapping[str, str]] = {}
 
     def summary(self, ctx: click.Context, name: str) -> str:
         """Return one sentence about a subcommand."""
@@ -182,6 +184,8 @@ class Group(click.Group):
         """Find the subcommand that the first argument names; a wrong name is answered with the closest right one."""
         names = self.list_commands(ctx)
         wrong = self.get_command(ctx, args[0]) is None and not args[0].startswith("-")
+        if wrong and args[0] in self.former and not ctx.resilient_parsing:
+            ctx.fail(f"The command {args[0]!r} is gone: {self.former[args[0]]}")
         if wrong and not ctx.resilient_parsing:
             ctx.fail(f"No such command {args[0]!r}: {did_you_mean(args[0], names)}")
         return super().resolve_command(ctx, args)

@@ -23,7 +23,6 @@ _HEADINGS = {
         ("demo", "demo", "Compare dispatchers on an example, as a first look."),
         ("compare", "compare", "Compare dispatchers on one workload, with a report."),
         ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
-        ("leaderboard", "leaderboard", "Rank every registered dispatcher on stated workloads."),
     ),
     "Work with a real Batsim": (
         ("serve", "serve", "Be the scheduler of a real Batsim."),
@@ -63,10 +62,18 @@ def _commands() -> tuple[dict[str, tuple[str, str]], dict[str, list[str]]]:
     return {name: table[name] for names in headings.values() for name in names}, headings
 
 
+#: Subcommand that is gone -> what replaces it.
+_FORMER = {
+    "leaderboard": "`batdispatch compare LOG --dispatchers simple,YOURS --replicates 10` ranks dispatchers on your "
+    "jobs, and `python -m expe leaderboard` in the sources makes the manual's leaderboard"
+}
+
+
 class Commands(LazyGroup):
     """The subcommands of `batdispatch`."""
 
     table, headings = _commands()
+    former = _FORMER
 
     def made(self, module: ModuleType) -> click.Command:
         """Return the command of a module, or of its question."""

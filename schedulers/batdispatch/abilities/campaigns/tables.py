@@ -11,7 +11,7 @@ from pathlib import Path
 from batdispatch.core import extras
 from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE
 from batdispatch.results.runs import jobs_file
-from batdispatch.runs.collections import Collection, Look
+from batdispatch.runs.collections import Collection
 
 
 def replicates(folder: Path) -> Collection | None:
@@ -27,13 +27,11 @@ def replicates(folder: Path) -> Collection | None:
 
 
 def campaign(folder: Path) -> Collection | None:
-    """Return the runs and the tables of a campaign, or of a leaderboard, which is one; None: the folder is none."""
+    """Return the runs and the tables of a campaign; None: the folder is none."""
     table = folder / CAMPAIGN_TABLE
     if not table.is_file() or (folder / REPLICATES_TABLE).is_file():
         return None
     extras.check("campaign", f"the table of {folder}")
     from batdispatch.abilities.campaigns.campaign.check import cells_of, check_campaign
-    from batdispatch.runs.leaderboard.check import tables_of
 
-    tables: list[tuple[Path, Look]] = [(table, partial(check_campaign, folder)), *tables_of(folder)]
-    return Collection(cells_of(folder), tables)
+    return Collection(cells_of(folder), [(table, partial(check_campaign, folder))])

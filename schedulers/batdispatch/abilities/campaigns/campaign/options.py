@@ -31,17 +31,3 @@ class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True):
     batch: Annotated[Annotated[int, Meta(ge=1)] | None, Form("N", SIMULATION)] = None
     dry_run: Annotated[bool, Form(section=SIMULATION)] = False
     clean: Annotated[bool, Form(section=SIMULATION)] = False
-
-
-class LeaderboardOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Who is ranked on what.
-
-    add: Rank this dispatcher, too, on the boards of rigid jobs or on those that --boards names: my.module:Mine,
-        path/to/mine.py:Mine, or any with options in brackets. May be given several times.
-    boards: Run only these boards: kth, kth-predicted, lublin, cpu-gpu, stochastic, malleable, tasks.
-    logs: Look for logs in this folder. Without it, the boards that need a log are left out.
-    """
-
-    add: Annotated[tuple[str, ...], Form("DISPATCHER", INPUTS, offers="dispatcher")] = ()
-    boards: Annotated[str, Form("NAME,...", INPUTS, offers="boards")] = ""
-    logs: Annotated[Path | None, Form("DIR", INPUTS)] = None
