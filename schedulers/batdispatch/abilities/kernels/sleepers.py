@@ -22,7 +22,7 @@ from batdispatch.native.record import Record
 
 #: The class of `powered`, and those of the rules of sleep that kernels know. They are not imported: their ability may
 #: be missing, and then nothing has these classes.
-POWERED = "batdispatch.abilities.power.power_saving.PowerSaving"
+POWER_LAYER = "batdispatch.abilities.power.power_saving.PowerSaving"
 IDLE, QUIET = (f"batdispatch.abilities.power.sleep.rules.{name}" for name in ("Idle", "Quiet"))
 #: Phases of a switch that are noted.
 DECISION, _, _, ARRIVAL, _ = range(PHASES := 5)
@@ -36,7 +36,7 @@ class Sleepers(Record):
 
 def power_layer(dispatcher: Dispatcher) -> Any:
     """Return a dispatcher that is the layer `powered`; None: it is another one."""
-    return dispatcher if path_of(type(dispatcher)) == POWERED else None
+    return dispatcher if path_of(type(dispatcher)) == POWER_LAYER else None
 
 
 def inside(dispatcher: Dispatcher) -> Dispatcher:
