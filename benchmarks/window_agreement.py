@@ -10,6 +10,7 @@ Runs that are whole in FOLDER are kept. A figure is marked * if it differs from 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -87,14 +88,19 @@ def _of_whole(comparison: Any) -> Ratios:
     """Return the ratios to easy of one run each, by the dispatchers' names as they were given."""
     runs = dict(zip(DISPATCHERS, comparison.values(), strict=True))
     easy = runs["easy"].metrics
-    return {name: {figure: run.metrics[figure] / easy[figure] for figure in FIGURES} for name, run in runs.items()}
+    return {name: {one: _ratio(run.metrics[one], easy[one]) for one in FIGURES} for name, run in runs.items()}
+
+
+def _ratio(value: float, base: float) -> float:
+    """Return a ratio; where nobody waits under easy, 1 if nobody waits, else infinity."""
+    return value / base if base else math.inf if value else 1.0
 
 
 def _of_replicates(found: Any) -> Ratios:
     ratios: Ratios = {name: {} for name in DISPATCHERS}
     for answer in found.sections[0].answers:
         for pair in answer.pairs:
-            ratios[pair.ours][answer.aim.metric] = pair.effect.value
+            ratios[pair.ours][answer.aim.metric] = math.nan if pair.effect is None else pair.effect.value
     return ratios
 
 

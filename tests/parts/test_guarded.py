@@ -208,3 +208,25 @@ def test_easy_beside_has_jobs_run_for_as_long_as_they_really_did() -> None:
     # EASY has let the second one wait from 5 to 10 s, not for the first one's walltime. Here it is late after 20 s.
     assert guard.is_late(second, 30.0)
     assert guard._beside.longest == 5.0
+
+
+def test_easy_beside_leaves_spare_what_all_jobs_give_back_that_end_at_the_shadow_time() -> None:
+    # Of 5 hosts, a and b hold 2 each until 100, when c, which needs 3, may start: 2 stay spare then, and 1 is free now.
+    beside = EasyBeside([5])
+    twins = {
+        name: Twin(name, came, [needs], walltime)
+        for name, came, needs, walltime in (
+            ("a", 0.0, 2, 100.0),
+            ("b", 0.0, 2, 100.0),
+            ("c", 1.0, 3, 50.0),
+            ("d", 2.0, 1, 900.0),
+        )
+    }
+    for twin in twins.values():
+        beside.submit(twin)
+    beside.advance(0.0)
+    for name in "ab":
+        beside.start(twins[name], 0.0)
+    beside.advance(2.0)
+    assert [twins[name].begun for name in "abcd"] == [0.0, 0.0, None, 2.0]
+    assert beside.overdue.keys() == {"d"}

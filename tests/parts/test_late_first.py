@@ -1,6 +1,7 @@
 """late-first: who is late, and that with easy nobody starves."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -147,3 +148,21 @@ def test_on_a_whole_log_no_job_waits_much_longer_than_the_longest_wait_under_eas
     # As a multiple of the mean wait, which the waits of the starved jobs raise, it would be twice as long.
     assert longest_wait(tasks, "easy[ordering=late-first[after=0,multiple=10]]") < 1.25 * easy
     assert longest_wait(tasks, "easy[ordering=smallest-area]") > 3 * easy
+
+
+@pytest.mark.parametrize(
+    ("waits", "usual"),
+    [
+        ([7.0], 7.0),
+        ([1.0, 2.0, 3.0], 3.0),
+        ([1.0, 2.0, 3.0, 4.0], 3.0),
+        ([5.0, 1.0, 4.0, 2.0, 3.0], 4.0),
+        ([1.0, 9.0], 9.0),
+    ],
+)
+def test_the_usual_wait_is_the_shortest_that_three_of_four_jobs_do_not_exceed(waits: list[float], usual: float) -> None:
+    ordering = late_first("after=0,multiple=2")
+    has_ended(ordering, *waits)
+    assert ordering.patience(job(100.0)) == 2 * usual
+    shortest = min(wait for wait in waits if sum(other <= wait for other in waits) >= 0.75 * len(waits))
+    assert usual == shortest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from batdispatch.results.numbers import duration, durations, number
+from batdispatch.results.numbers import alike, duration, durations, number
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,17 @@ def test_a_duration_alone_has_the_largest_unit_of_which_there_are_two(seconds: f
 )
 def test_a_number_has_three_digits_or_is_whole(value: float, text: str) -> None:
     assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        ((90.0, 5400.0), ["1.50 min", "90 min"]),
+        ((3600.0, 7200.0), ["1 h", "2 h"]),
+        ((0.0, 86400.0), ["0 h", "24 h"]),
+        # No unit suits both.
+        ((0.5, 864000.0), ["500 ms", "10 d"]),
+    ],
+)
+def test_durations_of_a_sentence_have_one_unit_if_one_suits_all(seconds: tuple[float, ...], shown: list[str]) -> None:
+    assert [text.replace("\N{NO-BREAK SPACE}", " ") for text in alike(*seconds)] == shown

@@ -17,6 +17,7 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links import foreign
 from batdispatch.results.jobs_file import read_columns
+from batdispatch.runs.engines import counted_energy
 from batdispatch.runs.provenance import code_of_others
 from batdispatch.runs.run import execute, is_made
 from batdispatch.runs.spec import RunSpec
@@ -199,3 +200,25 @@ def test_a_scheduler_of_pybatsim_that_does_not_exist_is_named(workload: str, tmp
     pytest.importorskip("batsim.batsim")
     with pytest.raises(SimulationError, match=r"^pybatsim:nothing ended .*\n  No such scheduler"):
         execute(spec(workload, "pybatsim:nothing"), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("pybatsim:fcfsSchedSleep", True),
+        ("pybatsim:easyEnergyBudget", True),
+        ("batsched:energy_bf", True),
+        ("batsched:sleeper", True),
+        ("pybatsim:easyBackfill", False),
+        # Its folder says nothing of the scheduler.
+        ("pybatsim:/home/sleepy/fifo.py", False),
+    ],
+)
+def test_schedulers_that_let_hosts_sleep_have_energy_counted(
+    name: str, needs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(foreign, "PROGRAMS", dict.fromkeys(("pybatsim", "batsched"), lambda: ["program"]))
+    made = foreign.create_any(name, {})
+    assert made.needs_energy is needs
+    # Energy is then counted by itself, as on a platform with watts.
+    assert counted_energy("auto", needed=made.needs_energy) == ("batsim" if needs else None)

@@ -26,7 +26,9 @@ _DECIMAL = r"(?<![\w.,/-])\d*\.\d+(?![\w.]*\d)"
 _WHOLE = r"(?<![\w.,/-])\d[\d,]*"
 #: What is measured in: shares, ratios, and what a process takes.
 _MEASURES = r"(?:%|times\b|(?:CPU[- ])?(?:ms|µs|MiB|MB|kB|CPU[- ]seconds|CPU-s|s of CPU)\b)"
-_FIGURE = re.compile(rf"{_DECIMAL}|{_WHOLE}(?:\s(?:to|and|or)\s{_WHOLE})?\s{_MEASURES}")
+#: How many of how many.
+_COUNT = rf"{_WHOLE}\s(?:out\s)?of\s(?:all\s|the\s)?{_WHOLE}(?![\w.]*\d)"
+_FIGURE = re.compile(rf"{_DECIMAL}|{_WHOLE}(?:\s(?:to|and|or)\s{_WHOLE})?\s{_MEASURES}|{_COUNT}")
 #: Shares that say how sure something is, or which jobs are meant, and not what came out.
 _LEVEL = re.compile(r"(?:5|50|90|95|99) %")
 

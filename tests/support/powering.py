@@ -4,12 +4,12 @@ import os
 
 from hypothesis import reject, settings
 
+from batdispatch.abilities.power import sleep
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import dispatcher as dispatchers
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
-from batdispatch.parts import sleep
 from simulating import Result, Task, simulate
 
 #: Those that set power states by themselves stand apart.

@@ -1,9 +1,9 @@
 """The layer that saves power, with a watch over when it wakes hosts."""
 
+from batdispatch.abilities.power.power_saving import PowerSaving
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_options
 from batdispatch.core.line.ticks import TICK
-from batdispatch.layers.power_saving import PowerSaving
 
 
 class Punctual(PowerSaving):

@@ -18,8 +18,6 @@ _BASE_KINDS = (
     Kind("orderings", "batdispatch.parts.ordering:Ordering", "ordering"),
     Kind("placements", "batdispatch.parts.placement:Placement", "placement"),
     Kind("predictions", "batdispatch.parts.prediction:Prediction", "prediction"),
-    Kind("sleeps", "batdispatch.parts.sleep:SleepRule", "sleep"),
-    Kind("starts", "batdispatch.parts.start:StartRule", "start"),
 )
 
 

@@ -15,18 +15,20 @@ from batdispatch.core.line import decisions as d
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import GROUP, Dispatcher, create
 from batdispatch.core.line.events import Event, JobsKilled
-from batdispatch.core.line.hindsight import Hindsight, Reason, plain
+from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_named
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
 from batdispatch.inputs.series import files_at
-from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.links.retrace import RetracePeer
 from batdispatch.parts.ordering import Ordering
 from batdispatch.results.decisions import PLANS
 from batdispatch.results.origins import find_series
 from batdispatch.results.runs import Result
 
+#: Entry-point group. Each entry point leads to a function that returns, for the `Dispatcher` of a run, one that speaks
+#: of waits in its place without deciding anything, or None if it knows no such one.
+WITNESSES = "batdispatch.witnesses"
 #: Options that name files of data, or dates: nothing is run there.
 _DATA = ("cap", "price", "carbon", "water", "origin")
 
@@ -41,31 +43,6 @@ class _QueueWitness(QueueDispatcher):
 
     def decide(self, ledger: Ledger) -> None:
         """Decide nothing."""
-
-
-class _PowerWitness(Dispatcher):
-    """Speaks of the cap and the price that `powered` keeps, without sharing power or keeping jobs back."""
-
-    def __init__(self, asked: PowerSaving) -> None:
-        super().__init__()
-        self._asked = asked
-        #: Until when each job is kept back, s.
-        self._until: dict[str, float] = {}
-
-    def begin(self, ledger: Ledger) -> None:
-        self._asked.measure(ledger)
-
-    def on_submit(self, ledger: Ledger, job: Job) -> None:
-        self._until[job.id] = self._asked.kept_until(ledger, job)
-
-    def decide(self, ledger: Ledger) -> None:
-        """Decide nothing."""
-
-    def why_waited(self, job: Job, decision: Hindsight) -> Reason | None:
-        until = self._until.get(job.id, 0.0)
-        if until > decision.ledger.now:
-            return Reason("it was kept back for a cheaper hour", f"until {plain(until)} s")
-        return self._asked.why_waited(job, decision)
 
 
 class Witness:
@@ -195,8 +172,10 @@ def witness_of(folder: Path, result: Result) -> Witness | None:
         return None
     if isinstance(dispatcher, QueueDispatcher) and type(dispatcher).why_waited is QueueDispatcher.why_waited:
         return Witness(_QueueWitness(dispatcher), [])
-    if isinstance(dispatcher, PowerSaving):
-        return Witness(_PowerWitness(dispatcher), [])
+    for kind in registry.names(WITNESSES):
+        stand_in: Dispatcher | None = registry.load(WITNESSES, kind, "witness")(dispatcher)
+        if stand_in is not None:
+            return Witness(stand_in, [])
     path = folder / PLANS
     if type(dispatcher).why_waited is Dispatcher.why_waited or not path.is_file():
         return None

@@ -21,7 +21,7 @@ from batdispatch.report.comparison import same_jobs, simulations
 from batdispatch.results.metrics.compute import STARVATION, describe
 from batdispatch.results.metrics.metric import Value
 from batdispatch.results.metrics.rows import Row, metric_row
-from batdispatch.results.numbers import count_of, duration, durations, number
+from batdispatch.results.numbers import alike, count_of, durations, number
 from batdispatch.results.runs import Run
 from batdispatch.results.starvation import easy_among
 
@@ -158,7 +158,7 @@ def _text(runs: Sequence[Run], every: Sequence[Run], other_hosts: bool) -> str:
 
 
 def _alone(run: Run) -> str:
-    waits = [duration(float(run.metrics.get(name) or 0.0)) for name in FIGURES[:3]]
+    waits = alike(*(float(run.metrics.get(name) or 0.0) for name in FIGURES[:3]))
     used = run.metrics.get("utilisation")
     also = f" The machine is used to {number(100 * used)}\N{NO-BREAK SPACE}%." if used is not None else ""
     waited = f"Jobs wait {waits[0]} in the mean; 99 of 100 wait {waits[1]} or less"

@@ -35,6 +35,12 @@ def durations(values: Sequence[float | None]) -> tuple[list[str], str]:
     return ["n/a" if value is None else duration(value) for value in values], ""
 
 
+def alike(*seconds: float) -> list[str]:
+    """Return durations that stand in one sentence, each with its unit: the same one, if one suits all."""
+    texts, unit = durations(seconds)
+    return [f"{text}\N{NO-BREAK SPACE}{unit}" if unit else text for text in texts]
+
+
 def seconds_in(unit: str) -> float:
     """Return how many seconds a unit of `durations` has."""
     return next(seconds for seconds, name in _UNITS if name == unit)

@@ -44,6 +44,8 @@ def _forms(folder: Path, name: str) -> list[Path]:
 WHATIF_PAGE = "whatif.html"
 #: Tables over several runs: of a campaign, and of a comparison with replicates.
 CAMPAIGN_TABLE, REPLICATES_TABLE = "results.parquet", "replicates.csv"
+#: What the page of a comparison with replicates says beside its figures.
+COMPARISON = "comparison.json"
 
 
 def has_replicates(folder: Path) -> bool:

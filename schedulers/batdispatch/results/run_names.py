@@ -25,7 +25,7 @@ from batdispatch.core.line.dispatcher import GROUP
 from batdispatch.core.line.options import in_file_names, parse_named
 from batdispatch.inputs.files import content_digest, read_record, write_json
 from batdispatch.inputs.folders import stamp
-from batdispatch.results.run_files import RESULT, find
+from batdispatch.results.run_files import COMPARISON, RESULT, find
 
 #: Says, in a folder into which several runs were made, what each of them is.
 FILE = "names.json"
@@ -64,9 +64,15 @@ class BoundName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Names(msgspec.Struct, frozen=True):
-    """The record: path of a run's folder below that of the record -> what it was made as."""
+    """The record.
+
+    Attributes:
+        runs: path of a run's folder below that of the record -> what it was made as.
+        headings: SHA-256 of what a comparison with replicates says beside its figures; empty: there is no such file.
+    """
 
     runs: dict[str, BoundName] = {}
+    headings: str = ""
 
     @property
     def current(self) -> dict[str, BoundName]:
@@ -135,7 +141,13 @@ def bind(folder: Path, made: Mapping[str, str], runs: Mapping[str, NamedRun]) ->
             known = before.get(path)
             name = known.name if known is not None and known.made_from == run.identity else run.label
             bound[path] = run.bound(name, earlier=True)
-    write_json(folder / FILE, msgspec.to_builtins(Names(bound)))
+    write_json(folder / FILE, msgspec.to_builtins(Names(bound, headings_of(folder))))
+
+
+def headings_of(folder: Path) -> str:
+    """Return the digest of what a comparison with replicates says beside its figures; empty: there is no such file."""
+    path = folder / COMPARISON
+    return content_digest(path) if path.is_file() else ""
 
 
 def rebind(run: NamedRun) -> None:
@@ -151,7 +163,7 @@ def rebind(run: NamedRun) -> None:
     path = run.folder.absolute().relative_to(folder).as_posix()
     if path in names.runs and names.runs[path].made_from != run.identity:
         runs = {**names.runs, path: run.bound(run.label, earlier=True)}
-        write_json(folder / FILE, msgspec.to_builtins(Names(runs)))
+        write_json(folder / FILE, msgspec.to_builtins(msgspec.structs.replace(names, runs=runs)))
 
 
 def read_names(folder: Path) -> Names:

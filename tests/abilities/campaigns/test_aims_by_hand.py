@@ -57,3 +57,21 @@ def test_the_offered_load_is_of_the_time_between_the_first_and_the_last_submissi
     # 2 x 30 + 1 x 40 + 4 x 25 = 200 host-seconds, offered from 100 to 120 s to 5 hosts: 200 / 100.
     sizes = np.array([2, 1, 4])
     assert offered_load(np.array([100.0, 120.0, 110.0]), sizes, np.array([30.0, 40.0, 25.0]), 5) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (25 / 6, "+4.17"),
+        (-25 / 6, "\N{MINUS SIGN}4.17"),
+        (4.0, "+4"),
+        (2951.4, "+2,951"),
+        (0.0, "0"),
+        (1 / 6, "+0.167"),
+    ],
+)
+def test_a_difference_of_counts_has_the_digits_of_the_table_of_values(value: float, shown: str) -> None:
+    starved = next(aim for aim in AIMS if aim.metric == "nb_jobs_starved")
+    assert starved.text(value) == shown
+    assert starved.effect(Estimate(value, None, None, 6, "few")) == shown
+    assert starved.effect(Estimate(value, -1.5, 40.25, 6, "t", 0.5)) == f"{shown} (\N{MINUS SIGN}1.50 to +40.2)"

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from batdispatch.abilities.kernels import applies
+from batdispatch.abilities.kernels.columns import path_of
 from batdispatch.abilities.kernels.knowledge import KNOWLEDGE, knowledge_of, names
 from batdispatch.core.line.dispatcher import GROUP, create
-from batdispatch.core.line.registry import name_of
+from batdispatch.core.line.registry import load
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.backfilling.easy import Easy
 from compiling import needs_kernels
@@ -18,9 +19,9 @@ WEIGHTED = Machine([Host(id=number, name=f"n{number}", properties={"weight": "3"
 
 @needs_kernels
 @pytest.mark.parametrize("kind", KNOWLEDGE)
-def test_each_kernel_is_named_as_its_dispatcher_and_knows_its_defaults(kind: type) -> None:
+def test_each_kernel_is_named_as_its_dispatcher_and_knows_its_defaults(kind: str) -> None:
     knowledge = KNOWLEDGE[kind]
-    assert knowledge.name == name_of(GROUP, kind)
+    assert kind == path_of(load(GROUP, knowledge.name, "dispatcher"))
     assert applies.why_never(create(knowledge.name, {}), PLAIN) is None
     assert applies.calls(create(knowledge.name, {}), PLAIN) == knowledge.is_called
 

@@ -103,6 +103,22 @@ def test_a_queue_of_one_of_our_runs(accounts: Path, tmp_path: Path) -> None:
     assert found["jobs"]
 
 
+def test_times_of_the_table_have_one_unit_and_shorter_ones_their_own(learned: Path) -> None:
+    jobs = json.loads(ask("--learned", learned, "--json").out)["jobs"]
+    middle = sorted(job["median"] for job in jobs if job["median"])[sum(bool(job["median"]) for job in jobs) // 2]
+    scale, unit = next(each for each in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")) if middle >= 2 * each[0])
+    rows = [line.split() for line in ask("--learned", learned).out.splitlines() if re.match(r"[3-7] ", line)]
+    assert len(rows) == len(jobs)
+    for job, words in zip(jobs, rows, strict=True):
+        said = re.findall(r"([\d.,]+)\s(d|h|min|s|ms)\b", " ".join(words))
+        times = [job["waited"], job["median"], *(job["quantiles"][place] for place in (1, 3, 0, 4)), job["plan"]]
+        assert len(said) == len(times)
+        for (text, own), seconds in zip(said, times, strict=True):
+            if seconds >= scale / 2:
+                assert own == unit
+                assert float(text.replace(",", "")) == pytest.approx(seconds / scale, rel=5e-3)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -5,7 +5,7 @@ import pytest
 
 from batdispatch.abilities.campaigns.page.table import Block, RunMetric
 from batdispatch.abilities.whatif.page import AIMS, Group, Variant, WhatIf, opening
-from batdispatch.abilities.whatif.variants import _MEASURES, _size
+from batdispatch.abilities.whatif.variants import _MEASURES, _natural, _size
 
 LABELS = ("baseline", "hosts+10%", "dispatcher=filler")
 BLOCKS = tuple(Block("log", f"window {number}") for number in range(6))
@@ -81,3 +81,13 @@ def test_measures_of_a_window() -> None:
 
 def test_classes_of_sizes_include_their_ends() -> None:
     assert [_size(units) for units in (1, 2, 3, 4, 5)] == ["1", "2-4", "2-4", "2-4", "5-16"]
+
+
+def test_groups_stand_by_their_sizes_and_the_largest_last() -> None:
+    names = ["over 256", "129-256", "2-4", "1", "17-64", "5-16", "gpu", "257-300"]
+    # "over 256" begins with 257, as a class from 257 on would; names without a number come first.
+    assert sorted(names, key=_natural) == ["gpu", "1", "2-4", "5-16", "17-64", "129-256", "257-300", "over 256"]
+    assert _natural("over 256") > _natural("256")
+    assert [_size(units) for units in (1, 2, 4, 5, 16, 17, 256, 257)] == [
+        "1", "2-4", "2-4", "5-16", "5-16", "17-64", "65-256", "over 256"
+    ]  # fmt: skip

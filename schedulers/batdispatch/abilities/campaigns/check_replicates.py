@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+from batdispatch.abilities.campaigns.check_headings import against_runs, placed_runs
 from batdispatch.abilities.campaigns.page.facts import Facts, read_facts, title_of
 from batdispatch.abilities.campaigns.page.table import DISPATCHER, REPLICATE, WORKLOAD
 from batdispatch.abilities.campaigns.replicates import BLOCKS, RUNS, WHOLE, read_runs, table_of
@@ -33,7 +34,8 @@ def check_replicates(folder: Path) -> Iterator[str]:
     names = list(dict.fromkeys(table[REPLICATE]))
     if (asked := _count_of(facts)) not in (None, len(names)):
         yield f"there are {len(names)} replicates, and the command made {asked}"
-    bound = _bound_in(read_names(folder))
+    record = read_names(folder)
+    bound = _bound_in(record)
     is_whole = any(place == WHOLE for place, _ in bound)
     places = [WHOLE] if is_whole else [each.replace(" ", "-") for each in names]
     dispatchers = []
@@ -50,7 +52,9 @@ def check_replicates(folder: Path) -> Iterator[str]:
     yield from _windows(names, dispatchers[0][1][0], facts.independent) if is_whole and dispatchers else ()
     if facts.blocks != BLOCKS["windows"] and facts.independent is not None:
         yield f"{facts.independent} replicates are said to be independent, and these are no windows"
-    yield from _inputs(names[: len(places)], [runs[: len(places)] for _, runs in dispatchers])
+    each = [runs[: len(places)] for _, runs in dispatchers]
+    yield from _inputs(names[: len(places)], each)
+    yield from against_runs(folder, facts, record, placed_runs(places, each))
     workload = next(iter(table[WORKLOAD]), "")
     yield from _headings(folder, facts, str(workload), [str(name) for name in dict.fromkeys(table[DISPATCHER])], names)
     noted = (folder / REPLICATES_TABLE).read_bytes()
@@ -93,6 +97,12 @@ def _headings(
     for name, _ in facts.failures:
         if f"{RUNS}/{name}" in told and jobs_file(folder / RUNS / name):
             yield f"{name} is said to have failed, and its run is there"
+        place, _, label = name.partition("/")
+        known = {WHOLE, *(each.replace(" ", "-") for each in replicates)}
+        families = FAMILIES in words
+        entrants = {each.partition("[")[0] for each in dispatchers}
+        if place not in known or (not families and label.partition(",")[0] not in entrants):
+            yield f"{name} is said to have failed, and nothing of that name took part"
     yield from _party(facts, words, dispatchers)
 
 

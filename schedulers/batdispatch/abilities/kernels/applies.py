@@ -10,12 +10,12 @@ from batdispatch.abilities.kernels.knowledge import Knowledge, knowledge_of, nam
 from batdispatch.abilities.kernels.library import why_missing
 from batdispatch.abilities.kernels.queue_order import NO_KEY, asks_when_shared, formula_of, orderings_of
 from batdispatch.abilities.kernels.sleepers import inside
+from batdispatch.abilities.power.power_saving import PowerSaving
 from batdispatch.core.line.dispatcher import GROUP, Dispatcher
 from batdispatch.core.line.registry import name_of
 from batdispatch.core.machine.machine import WEIGHT_PROPERTY, Machine
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
 from batdispatch.inputs.workloads.columns import JobColumns
-from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.parts.ordering.guard import Guard
 from batdispatch.parts.prediction.last_two import LastTwo, LastTwoAsPublishedCode
 from batdispatch.parts.prediction.online import OnlineRegression

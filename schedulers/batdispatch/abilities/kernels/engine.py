@@ -20,6 +20,7 @@ from batdispatch.abilities.kernels.reasons import columns_for
 from batdispatch.abilities.kernels.simulate import Schedule, schedule_of
 from batdispatch.abilities.kernels.sleepers import inside, sleepers_of
 from batdispatch.abilities.kernels.state import ENDS, KINDS, REJECTS, Ints, Jobs
+from batdispatch.abilities.power.power_saving import PowerSaving
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.impossible import why_never
 from batdispatch.core.line.dispatcher import Dispatcher
@@ -30,7 +31,6 @@ from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.simulation import Outcome, Record, Task
 from batdispatch.inputs.workloads.columns import JobColumns
-from batdispatch.layers.power_saving import PowerSaving
 
 #: What simulates, with what was built.
 VERSION = KERNELS.path().stem

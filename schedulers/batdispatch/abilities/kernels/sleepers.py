@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from batdispatch.abilities.kernels.knowledge import knowledge_of, names
 from batdispatch.abilities.kernels.library import structure_of
 from batdispatch.abilities.kernels.nodes import masks_of, words_of
+from batdispatch.abilities.power.power_saving import PowerSaving
+from batdispatch.abilities.power.sleep.rules import Idle, Quiet
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.power import HostPower
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.layers.power_saving import PowerSaving
 from batdispatch.native.record import Record
-from batdispatch.parts.sleep.rules import Idle, Quiet
 
 #: Phases of a switch that are noted.
 DECISION, _, _, ARRIVAL, _ = range(PHASES := 5)

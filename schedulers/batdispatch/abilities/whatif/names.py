@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from batdispatch.abilities.sites.doors.slurm.scheduling import SCHEDULING
+from batdispatch.abilities.sites.doors.slurm.conf import SlurmConf
+from batdispatch.abilities.sites.doors.slurm.scheduling import DEFAULT_VERSION, SCHEDULING, VERSION, scheduling_of
+from batdispatch.abilities.sites.doors.slurm.settings import Setting
 from batdispatch.core.errors import InputError
 from batdispatch.results.run_files import WHATIF_PAGE
 from batdispatch.results.run_names import FILE, Names, belied_name, record_of
@@ -13,8 +15,12 @@ from batdispatch.results.runs import Result, jobs_file, read_result
 
 #: As `page.py` calls the site as it is.
 _BASELINE = "baseline"
+#: Letters by which the folder of a change is known: longer names are cut.
+_ALIKE = 60
 _SIZE = re.compile(r"(.+) on (\d+) hosts")
-_HOSTS = re.compile(r"hosts(?:=(\d+)|([+-]\d+)|([+-])[\d.]+%)", re.ASCII)
+_SIZED_FOLDER = re.compile(r".+-on-(\d+)-hosts(?:-\d+)?")
+_HOSTS = re.compile(r"hosts(?:=(\d+)|([+-]\d+)|([+-]\d+(?:\.\d+)?)%)", re.ASCII)
+_PARTITION_NODES = re.compile(r"partition\..+\.nodes([+-]\d+)", re.ASCII)
 
 
 def belied_change(run: Path, result: Result) -> str:
@@ -25,6 +31,9 @@ def belied_change(run: Path, result: Result) -> str:
     """
     if (run.parent / WHATIF_PAGE).is_file() and not (run.parent / FILE).is_file():
         return f"{FILE}, which binds the names of changes to their runs, is missing"
+    sized, hosts = _SIZED_FOLDER.fullmatch(run.name), result.platform.hosts
+    if sized and hosts and int(sized[1]) != hosts:
+        return f"the folder is called {run.name}, and it ran on {hosts} hosts"
     recorded = record_of(run)
     if recorded is None:
         return ""
@@ -32,11 +41,16 @@ def belied_change(run: Path, result: Result) -> str:
     bound = names.runs.get(run.absolute().relative_to(folder).as_posix())
     if bound is None:
         return ""
+    baseline = _baseline_of(folder, names)
+    changes = sized or baseline is not None or (folder / WHATIF_PAGE).is_file()
+    if changes and not bound.earlier and not _letters(run.name).startswith(_letters(bound.name)[:_ALIKE]):
+        return f"{FILE} calls it {bound.name}, and its folder {run.name} was made for another name"
     if size := _SIZE.fullmatch(bound.name):
         if result.platform.hosts != int(size[2]):
             return f"{FILE} calls it {bound.name}, and it ran on {result.platform.hosts}"
         return belied_name(size[1], result.settings, FILE)
-    baseline = _baseline_of(folder, names)
+    if sized and not bound.earlier:
+        return f"{FILE} calls it {bound.name}, which says no size, and its folder {run.name}"
     if baseline is None or bound.name == _BASELINE:
         return ""
     found = _as_change(bound.name, result, baseline)
@@ -59,10 +73,12 @@ def _as_change(change: str, result: Result, baseline: Result) -> str:
     key, _, value = change.partition("=")
     hosts, before = result.platform.hosts or 0, baseline.platform.hosts or 0
     if found := _HOSTS.fullmatch(change):
-        exact, more, sign = found.groups()
-        expected = int(exact) if exact else before + int(more) if more else None
-        wrong = hosts != expected if expected is not None else (hosts - before) * int(f"{sign}1") < 0
-        if wrong:
+        exact, more, share = found.groups()
+        expected = int(exact) if exact else before + int(more) if more else round(before * (1 + float(share) / 100))
+        if hosts != expected:
+            return f"it ran on {hosts} hosts, beside the baseline's {before}"
+    elif nodes := _PARTITION_NODES.fullmatch(change):
+        if hosts != before + int(nodes[1]):
             return f"it ran on {hosts} hosts, beside the baseline's {before}"
     elif not change.startswith("partition."):
         if result.platform.sha256 != baseline.platform.sha256:
@@ -70,7 +86,11 @@ def _as_change(change: str, result: Result, baseline: Result) -> str:
         if key == "dispatcher":
             return _other(change, decides[0], value)
         option = "prediction" if key == "walltimes" else key
-        return "" if key.lower() in SCHEDULING else _option(decides[0][1], option, value)
+        if key.lower() in SCHEDULING:
+            return _setting(decides[0][1], key, value)
+        return _option(decides[0][1], option, value)
+    elif (hosts, result.platform.sha256 == baseline.platform.sha256) != (before, False):
+        return "a partition is not what it differs in from the baseline"
     return "it has another dispatcher or other options than the baseline" if decides[0] != decides[1] else ""
 
 
@@ -87,3 +107,19 @@ def _other(change: str, decides: tuple[object, dict[str, object]], value: str) -
 def _option(options: dict[str, object], name: str, value: str) -> str:
     found = options.get(name, options.get(name.replace("-", "_")))
     return "" if str(found) == value else f"its {name} is {found}"
+
+
+def _setting(options: dict[str, object], key: str, value: str) -> str:
+    """Return how the options of a run are not those that a setting of slurm.conf makes."""
+    try:
+        conf = SlurmConf(general={key.lower(): Setting(key, value, FILE, 0)})
+        version = str(options.get(VERSION, DEFAULT_VERSION))
+        stated, unset = scheduling_of(conf, version).options, scheduling_of(SlurmConf(), version).options
+    except InputError as problem:
+        return str(problem)
+    told = (_option(options, name, text) for name, text in stated.items() if unset.get(name) != text)
+    return next(filter(None, told), "")
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"\W+", "", name)

@@ -1,23 +1,21 @@
 """Forgeries of names, headings and links in every kind of folder: `check` finds each of them."""
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import batdispatch
+from forged_folders import Forge, both, edit, in_facts, in_needs, in_table, own, swap
 from honest_folders import make
 
 pytestmark = [
     pytest.mark.usefixtures("worker_threads"),
     pytest.mark.filterwarnings("ignore:the machine has:UserWarning", "ignore:the log used:UserWarning"),
 ]
-Forge = Callable[[Path], object]
 
 
 @pytest.fixture(scope="module")
@@ -33,25 +31,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return folder
 
 
-def swap(one: Path, other: Path) -> None:
-    between = one.with_name("between")
-    one.rename(between)
-    other.rename(one)
-    between.rename(other)
-
-
-def edit(path: Path, change: Callable[[Any], object]) -> None:
-    told = json.loads(path.read_text())
-    change(told)
-    path.write_text(json.dumps(told))
-
-
 def in_names(change: Callable[[dict[str, Any]], object]) -> Forge:
     return lambda at: edit(at / "names.json", lambda told: change(told["runs"]))
-
-
-def in_facts(**fields: object) -> Forge:
-    return lambda at: edit(at / "comparison.json", lambda told: told.update(fields))
 
 
 def exchange(table: dict[str, Any], one: str, other: str) -> None:
@@ -94,23 +75,6 @@ def stripped_to_a_log(at: Path) -> None:
     edit(at / "the-log" / "result.json", change)
 
 
-def own(at: Path) -> Path:
-    return at / "small"
-
-
-def in_table(name: str, change: Callable[[list[dict[str, Any]]], object]) -> Forge:
-    def forge(at: Path) -> None:
-        table = pq.read_table(own(at) / name)
-        rows = table.to_pylist()
-        change(rows)
-        schema = table.schema
-        if "failure" in schema.names:
-            schema = schema.set(schema.get_field_index("failure"), pa.field("failure", pa.string()))
-        pq.write_table(pa.Table.from_pylist(rows, schema=schema), own(at) / name)
-
-    return forge
-
-
 def in_headings(**headings: str) -> Forge:
     def forge(at: Path) -> None:
         for name in ("results.parquet", "timings.parquet"):
@@ -130,14 +94,6 @@ def of_both(name: str, one: Any, other: Any) -> Callable[[list[dict[str, Any]]],
             row[name] = {one: other, other: one}.get(row[name], row[name])
 
     return change
-
-
-def in_needs(change: Callable[[list[dict[str, Any]]], object]) -> Forge:
-    return lambda at: edit(own(at) / "needs.json", lambda told: change(told["parts"]["all"]["named"]))
-
-
-def both(*forgeries: Forge) -> Forge:
-    return lambda at: [forge(at) for forge in forgeries]
 
 
 def needs_of_both(name: str, one: str, other: str) -> Forge:

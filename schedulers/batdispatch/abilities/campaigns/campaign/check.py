@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from batdispatch.abilities.campaigns.campaign.cell import AUDIT_FAILURE
-from batdispatch.abilities.campaigns.campaign.check_cells import against_inputs, against_run
+from batdispatch.abilities.campaigns.campaign.check_cells import against_inputs, against_link, against_run
 from batdispatch.abilities.campaigns.campaign.leftovers import NEEDS, Needs
 from batdispatch.abilities.campaigns.campaign.names import LINKS, Row
 from batdispatch.abilities.campaigns.campaign.plan import Places
@@ -111,7 +111,7 @@ def _bound(folder: Path, rows: list[Row], needs: Needs) -> Iterator[str]:
             for text in against_run(one, read_result(cell)):
                 yield f"cell {one.cell}: {text}"
     for one in named:
-        for text in against_inputs(one):
+        for text in (*against_inputs(one), *against_link(one)):
             yield f"{one.link}: {text}"
     # Parts that the last call left out may have links, too.
     links = {one.link: one.cell for part in needs.parts.values() for one in part.named}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from batdispatch.abilities.campaigns.campaign.names import NamedCell
 from batdispatch.results.runs import Result
 from batdispatch.runs.provenance import ENVIRONMENT, others_names
 from batdispatch.runs.spec import RunSpec
+
+#: As the parts of a campaign's replicates are called.
+_REPLICATE = re.compile(r"(?:seed|window|slice|resample|run seed) \d+")
 
 
 def against_run(named: NamedCell, result: Result) -> Iterator[str]:
@@ -49,6 +53,24 @@ def against_inputs(named: NamedCell) -> Iterator[str]:
             told = [part.removeprefix("seed ") for part in parts if part.startswith("seed ")]
             if told and not any(_same(each, str(seed)) for each in told):
                 yield f"it is called {named.names['replicate']}, and the workload was drawn with seed {seed}"
+
+
+def against_link(named: NamedCell) -> Iterator[str]:
+    """Yield how the link of a cell is called otherwise than the table calls the cell, or its replicate as none is."""
+    told = [str(named.names[name]) for name in ("part", "platform", "workload", "dispatcher")]
+    parts = named.link.split("/")
+    if len(parts) != len(told) or not all(
+        part.startswith(_plain(name)) for part, name in zip(parts, told, strict=True)
+    ):
+        yield f"its link is called otherwise than its row: {' / '.join(told)}"
+    for each in filter(None, str(named.names["replicate"]).split(", ")):
+        if not _REPLICATE.fullmatch(each):
+            yield f"its replicate is called {each!r}"
+
+
+def _plain(name: str) -> str:
+    """Return the beginning of a name as it stands in links."""
+    return re.sub(r"[^A-Za-z0-9=.,_+-]+", "_", name.partition("[")[0])[:80].strip("._")
 
 
 def _same(one: str, other: str) -> bool:

@@ -11,6 +11,7 @@ from batdispatch.abilities.campaigns.page.table import Floats
 from batdispatch.abilities.campaigns.statistics.estimate import Estimate
 from batdispatch.abilities.campaigns.statistics.significance import ALPHA
 from batdispatch.results.metrics.compute import STARVATION
+from batdispatch.results.numbers import number
 
 #: Added to both waits of a ratio, s: the bounded slowdown's threshold. A replicate in which nobody waits counts as 1.
 #: Over the windows of a log nothing is added, unless one of the two figures of the log is 0.
@@ -29,7 +30,7 @@ class Aim:
         better: which values are.
         goal: whether one chooses by it; otherwise it is but a price of what is chosen.
         unit: of differences, and how many of them one of the metric's unit makes.
-        digits: decimals of differences.
+        digits: decimals of differences; None: as many as tables of values have.
         extreme: whether it is the most of all jobs, so that it grows with their number.
     """
 
@@ -40,7 +41,7 @@ class Aim:
     better: Literal["lower", "higher"] = "lower"
     goal: bool = True
     unit: tuple[str, float] = ("percentage points", 100.0)
-    digits: int = 1
+    digits: int | None = 1
     extreme: bool = False
 
     @property
@@ -78,6 +79,9 @@ class Aim:
         if self.way == "ratio":
             ends = "-".join(self.ends(found))
             return self.text(found.value) + (f" ({ends})" if ends else "")
+        if self.digits is None:
+            ends = " to ".join(self.ends(found))
+            return self.text(found.value) + (f" ({ends})" if ends else "")
         return found.transform(lambda value: self.unit[1] * value).text(self.digits)
 
     def ends(self, found: Estimate) -> list[str]:
@@ -100,7 +104,11 @@ class Aim:
         """Return a ratio, or a difference with its sign, as people read it; with so many more digits."""
         if self.way == "ratio":
             return "over 1,000" if value > 1000 else f"{value:,.{2 + more}f}"
-        text = f"{self.unit[1] * value:+,.{self.digits + more}f}"
+        value *= self.unit[1]
+        if self.digits is None:
+            text = f"{'-' if value < 0 else '+'}{number(abs(value))}"
+        else:
+            text = f"{value:+,.{self.digits + more}f}"
         zero = not text.strip("+-0.,")
         return text[1:] if zero else text.replace("-", "\N{MINUS SIGN}")
 
@@ -119,7 +127,7 @@ AIMS = (
     Aim("mean_bounded_slowdown", "mean bounded slowdown"),
     Aim("max_waiting_time", "longest wait", added=ADDED_SECONDS, extreme=True),
     Aim("p99_waiting_time", "99 % wait", added=ADDED_SECONDS, goal=False),
-    Aim(STARVATION.name, "starved jobs", "difference", goal=False, unit=("starved jobs", 1.0), digits=0),
+    Aim(STARVATION.name, "starved jobs", "difference", goal=False, unit=("starved jobs", 1.0), digits=None),
     Aim("energy", "energy", goal=False),
     Aim("energy_cost", "cost of energy", goal=False),
     Aim("energy_carbon", "carbon of energy", goal=False),

@@ -277,7 +277,8 @@ def price(aim: Aim, pair: Pair) -> str:
 
 def _is_worse(aim: Aim, value: float) -> bool:
     """Return whether an effect reads worse than none."""
-    more = round(value - 1, 2) if aim.way == "ratio" else round(aim.unit[1] * value, aim.digits)
+    digits = 6 if aim.digits is None else aim.digits
+    more = round(value - 1, 2) if aim.way == "ratio" else round(aim.unit[1] * value, digits)
     return more > 0 if aim.better == "lower" else more < 0
 
 

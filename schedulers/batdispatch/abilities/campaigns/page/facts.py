@@ -8,9 +8,7 @@ from pathlib import Path
 import msgspec
 
 from batdispatch.inputs.files import read_record, write_whole
-
-#: Its name, in the folder of a comparison.
-FILE = "comparison.json"
+from batdispatch.results.run_files import COMPARISON
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +44,7 @@ def title_of(workload: str) -> str:
 
 def write_facts(facts: Facts, folder: Path) -> None:
     """Write facts into the folder of a comparison."""
-    write_whole(folder / FILE, msgspec.json.format(msgspec.json.encode(facts), indent=2) + b"\n")
+    write_whole(folder / COMPARISON, msgspec.json.format(msgspec.json.encode(facts), indent=2) + b"\n")
 
 
 def read_facts(folder: Path) -> Facts:
@@ -55,4 +53,4 @@ def read_facts(folder: Path) -> Facts:
     Raises:
         InputError: they cannot be read.
     """
-    return read_record(folder / FILE, Facts)
+    return read_record(folder / COMPARISON, Facts)

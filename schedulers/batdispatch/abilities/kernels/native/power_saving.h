@@ -1,4 +1,4 @@
-/* The layer that lets hosts sleep, as batdispatch.layers.power_saving decides. */
+/* The layer that lets hosts sleep, as batdispatch.abilities.power.power_saving decides. */
 #ifndef BATDISPATCH_POWER_SAVING_H
 #define BATDISPATCH_POWER_SAVING_H
 

@@ -1,4 +1,4 @@
-/* Hosts that sleep under the layer `powered`: what batdispatch.layers.power_saving, core.line.concerns.boots,
+/* Hosts that sleep under the layer `powered`: what batdispatch.abilities.power.power_saving, its concerns.boots,
  * core.machine.host_states and engines.flops_timer do, where hosts are taken whole, jobs only wait, and all hosts are
  * awake at first. batdispatch.abilities.kernels.sleepers makes the structure.
  *

@@ -23,8 +23,8 @@ from batdispatch.abilities.verify.checks.folders import collections_in
 from batdispatch.abilities.verify.checks.options import CheckOptions
 from batdispatch.abilities.verify.checks.settings import contradictions, read_said
 from batdispatch.results.origins import Origins, find_origins
-from batdispatch.results.run_names import belied_by_others, misnamed_folders
-from batdispatch.results.runs import named_run, read_result
+from batdispatch.results.run_names import FILE, belied_by_others, misnamed_folders, record_of
+from batdispatch.results.runs import THE_LOG, named_run, read_result
 from batdispatch.runs.collections import Collection
 
 
@@ -90,10 +90,11 @@ def check(
     again = make_again(reruns, budget, lambda done, total: progress("rerun", done, total))
     for each, findings in zip(runs, again, strict=True):
         each.findings.merge(findings)
-    for log in filter(misnomers.get, logs):
-        findings = Findings(limit=how.limit)
-        findings.add(Violation("name", misnomers[log].why))
-        runs.append(CheckResult(log, findings))
+    for log in logs:
+        if said := misnomers[log].why if log in misnomers else _belied_log(log):
+            findings = Findings(limit=how.limit)
+            findings.add(Violation("name", said))
+            runs.append(CheckResult(log, findings))
     return Report(runs, _tables(collections, how.limit), len(every) - len(chosen))
 
 
@@ -118,6 +119,19 @@ def _auditor(origins: Origins, how: CheckOptions) -> Auditor:
         roles=how.roles or None,
         limit=how.limit,
     )
+
+
+def _belied_log(log: Path) -> str:
+    """Return how what a log beside runs is called says otherwise than that it is one; else an empty text.
+
+    Raises:
+        InputError: the record of names cannot be read.
+    """
+    recorded = record_of(log)
+    if recorded is None:
+        return ""
+    bound = recorded[1].runs.get(log.absolute().relative_to(recorded[0]).as_posix())
+    return "" if bound is None or bound.name == THE_LOG else f"{FILE} calls it {bound.name}, and it is the log"
 
 
 def _tables(collections: Sequence[Collection], limit: int) -> list[CheckResult]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from batdispatch.abilities.whatif.fidelity.waits import Apart, Waits, apart
 from batdispatch.core.line.hindsight import name_list
-from batdispatch.results.numbers import duration
+from batdispatch.results.numbers import alike, duration
 
 #: Grades, the best first.
 GRADES = "ABCD"
@@ -56,7 +56,7 @@ class Grade(NamedTuple):
         Args:
             shared: the unit that mean waits have on the page, as of `duration`.
         """
-        real, simulated = (duration(mean, shared) for mean in self.means)
+        real, simulated = (duration(mean, shared) for mean in self.means) if shared else alike(*self.means)
         said = [f"Jobs really waited {real} in the mean, and wait {simulated} in the simulation."]
         if not math.isnan(self.apart.pairs):
             right = f"{100 * self.apart.pairs:.0f}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from batdispatch.abilities.whatif.fidelity.waits import Waits, apart
-from batdispatch.results.numbers import duration, number
+from batdispatch.results.numbers import alike, duration, number
 
 #: How the log is called beside the dispatchers.
 LOG = "the log"
@@ -50,7 +50,7 @@ def sentences(told: Mapping[str, Waits]) -> list[str]:
     names = list(told)
     log, ran = told[names[0]], told[names[1]]
     found = apart(log, ran)
-    means = duration(float(log.wait.mean())), duration(float(ran.wait.mean()))
+    means = alike(float(log.wait.mean()), float(ran.wait.mean()))
     same = "Who waits long in the log does so here." if found.rank >= 0.7 else "Who waits long is hardly the same."
     lines = [
         (

@@ -68,13 +68,17 @@ def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
 def _print(found: QueueEstimate, reasons: bool) -> None:
     from batdispatch.abilities.sites.doors.eta.calibration import INTERVALS
     from batdispatch.cli.tables import plain, table
-    from batdispatch.results.numbers import duration
+    from batdispatch.results.numbers import duration, duration_unit
+
+    # One unit for all times, so that a start can be held against a wait; what is below half of it has its own.
+    medians = sorted(one.median for one in found.jobs if one.median)
+    shared = duration_unit([medians[len(medians) // 2]]) if medians else None
 
     def span(low: float | None, high: float | None) -> str:
-        return "unknown" if low is None or high is None else f"{duration(low)} to {duration(high)}"
+        return "unknown" if low is None or high is None else f"{duration(low, shared)} to {duration(high, shared)}"
 
     def moment(seconds: float | None) -> str:
-        return "never" if seconds is None else duration(seconds)
+        return "never" if seconds is None else duration(seconds, shared)
 
     headings = ["job", found.unit, "waited", "starts in", *map(_heading, found.records), "by walltimes"]
     rows = [
@@ -82,7 +86,7 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
             one.job,
             [
                 f"{one.units:,}",
-                duration(one.waited),
+                duration(one.waited, shared),
                 moment(one.median),
                 *(span(*(one.quantiles[end] for end in INTERVALS[record.share])) for record in found.records),
                 moment(one.plan),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+from batdispatch.abilities.power.dispatchers.switch_times import SwitchOptions, SwitchTimes
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
@@ -12,7 +13,6 @@ from batdispatch.core.line.events import Event, RequestedCall, ResourceStateChan
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.backfilling.conservative import Conservative
-from batdispatch.dispatchers.backfilling.switch_times import SwitchOptions, SwitchTimes
 
 
 class EnergyBf(Conservative):

@@ -6,15 +6,15 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from batdispatch.abilities.power.dispatchers.energy_bf import EnergyBf
+from batdispatch.abilities.power.dispatchers.switch_times import SwitchOptions
+from batdispatch.abilities.power.idle_times import IdleTimes
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.events import Event, RequestedCall
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.plans.reservations import Reservation
-from batdispatch.dispatchers.backfilling.energy_bf import EnergyBf
-from batdispatch.dispatchers.backfilling.switch_times import SwitchOptions
-from batdispatch.layers.idle_times import IdleTimes
 
 
 class IdleSleeperOptions(SwitchOptions, frozen=True, kw_only=True):

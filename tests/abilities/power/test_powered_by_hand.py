@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from batdispatch.abilities.power.concerns.power_states import PowerStates
+from batdispatch.abilities.power.concerns.shared_power import SharedPower
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Stay
-from batdispatch.core.line.concerns.power_states import PowerStates
-from batdispatch.core.line.concerns.shared_power import SharedPower
 from batdispatch.core.line.decisions import Execute, SetResourceState
 from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable

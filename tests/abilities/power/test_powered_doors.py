@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from batdispatch.abilities.power.power_cap import PowerCap
 from batdispatch.batsim import protocol
 from batdispatch.core.line import decisions as d
-from batdispatch.layers.power_cap import PowerCap
 from batdispatch.links.replay import read_exchanges, told_by
 from command_line import call
 from sites import delays, hosts_of, platform_of

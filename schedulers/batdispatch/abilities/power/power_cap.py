@@ -25,17 +25,17 @@ from itertools import chain
 
 import msgspec
 
+from batdispatch.abilities.power.concerns.power_states import PowerStates
+from batdispatch.abilities.power.concerns.shared_power import SharedPower
+from batdispatch.abilities.power.levels import levels_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.concerns.holds import Holds
-from batdispatch.core.line.concerns.power_states import PowerStates
-from batdispatch.core.line.concerns.shared_power import SharedPower
 from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.host_states import HostStates
-from batdispatch.core.machine.levels import levels_of
 from batdispatch.core.machine.machine import POWER, Machine
 from batdispatch.core.machine.power import HostPower
 from batdispatch.core.machine.series import Series

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.abilities.power import sleep, start
 from batdispatch.core.line import dispatcher as dispatchers
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
-from batdispatch.parts import sleep, start
 from powered_machines import sleepers
 from powering import INSIDE, NAMES, RULES, quick, run, stochastic
 from simulating import Task, audit, check_absences, simulate

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batdispatch.abilities.power.dispatchers.green_easy import GreenEasy
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
-from batdispatch.dispatchers.backfilling.green_easy import GreenEasy
 from batdispatch.testing.simulation import Task
 from simulating import audit, exact, simulate
 from strategies import absences, machines, workloads

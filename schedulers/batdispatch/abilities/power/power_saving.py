@@ -32,6 +32,13 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
+from batdispatch.abilities.power.cheap_hours import CheapHours
+from batdispatch.abilities.power.concerns.power_states import PowerStates
+from batdispatch.abilities.power.concerns.shared_power import SharedPower
+from batdispatch.abilities.power.idle_times import IdleTimes
+from batdispatch.abilities.power.power_cap import PowerCap, put
+from batdispatch.abilities.power.sleep import IdleHosts, make_sleep
+from batdispatch.abilities.power.slow_jobs import SlowJobs
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.fields import MAX_MOMENT
@@ -39,8 +46,6 @@ from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line import registry
 from batdispatch.core.line.concerns.dependencies import Dependencies
 from batdispatch.core.line.concerns.holds import Holds
-from batdispatch.core.line.concerns.power_states import PowerStates
-from batdispatch.core.line.concerns.shared_power import SharedPower
 from batdispatch.core.line.events import (
     Event,
     JobsKilled,
@@ -59,12 +64,7 @@ from batdispatch.core.machine.power import SLEEP_PROPERTY
 from batdispatch.core.machine.series import Series
 from batdispatch.core.numerals import number_of
 from batdispatch.layers.base import Layer, chain
-from batdispatch.layers.cheap_hours import CheapHours
-from batdispatch.layers.idle_times import IdleTimes
-from batdispatch.layers.power_cap import PowerCap, put
-from batdispatch.layers.slow_jobs import SlowJobs
 from batdispatch.parts.prediction import Predictions
-from batdispatch.parts.sleep import IdleHosts, make_sleep
 
 #: Entry-point group of what reads the files that options name.
 FILES = "batdispatch.files"

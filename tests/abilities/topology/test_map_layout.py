@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from lxml import html
 
-from batdispatch.core.machine.topology import Dragonfly, FatTree, Grid, Topology
-from batdispatch.inputs.platforms import generate
+from batdispatch.abilities.topology import generate
+from batdispatch.abilities.topology.networks import Dragonfly, FatTree, Grid, Topology
+from batdispatch.abilities.topology.results.map_layout import layout_of
 from batdispatch.report.page import render
-from batdispatch.results.network.map_layout import layout_of
 from batdispatch.results.runs import read_runs
 
 NETWORKS: dict[str, Topology] = {

@@ -24,16 +24,16 @@ Jobs without a walltime are `SLOW` at once.
 
 from __future__ import annotations
 
+from batdispatch.abilities.power.concerns.power_states import PowerStates
+from batdispatch.abilities.power.power_cap import PowerCap
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line.concerns.holds import Holds
-from batdispatch.core.line.concerns.power_states import PowerStates
 from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.events import JobsKilled, ResourceStateChanged
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.layers.base import successor, successor_id
-from batdispatch.layers.power_cap import PowerCap
 
 
 class SlowJobs:

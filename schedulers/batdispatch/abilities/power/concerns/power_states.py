@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
+from batdispatch.abilities.power.concerns.boots import Boots
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.concern import Concern
-from batdispatch.core.line.concerns.boots import Boots
 from batdispatch.core.line.concerns.holds import Holds
 from batdispatch.core.line.ledger import Ledger, contradiction
 from batdispatch.core.machine.host_states import HostStates

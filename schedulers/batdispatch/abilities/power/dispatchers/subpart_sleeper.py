@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from batdispatch.abilities.power.dispatchers.idle_sleeper import IdleSleeper, IdleSleeperOptions
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.plans.reservations import Reservation
-from batdispatch.dispatchers.backfilling.idle_sleeper import IdleSleeper, IdleSleeperOptions
 
 
 class SubpartSleeperOptions(IdleSleeperOptions, frozen=True, kw_only=True):

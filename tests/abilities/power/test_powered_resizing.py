@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from batdispatch.abilities.power.power_saving import PowerSaving
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
@@ -16,7 +17,6 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_options
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
-from batdispatch.layers.power_saving import PowerSaving
 from malleable import FREE, Checked, check, checked, ended_once, malleable_tasks
 from power_integrator import check_cap, idle_and_full
 from powered_machines import HOSTS, machine_of

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from batdispatch.abilities.power.concerns.power_states import PowerStates
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.concerns.power_states import PowerStates
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.power import HostPower
 from batdispatch.dispatchers.backfilling.queue import PlanOptions

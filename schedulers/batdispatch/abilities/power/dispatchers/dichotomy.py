@@ -10,14 +10,14 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import msgspec
 
+from batdispatch.abilities.power.dispatchers.energy_bf import EnergyBf
+from batdispatch.abilities.power.dispatchers.switch_times import SwitchOptions
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Stay
 from batdispatch.core.line.events import Event, ResourceStateChanged
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.machine.power import HostPower
-from batdispatch.dispatchers.backfilling.energy_bf import EnergyBf
-from batdispatch.dispatchers.backfilling.switch_times import SwitchOptions
 
 #: (mask of hosts, when they are woken, s).
 Wakings = list[tuple[int, float]]
