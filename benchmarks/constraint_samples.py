@@ -21,7 +21,7 @@ import numpy as np
 from constraint import machine_of, simulate, workload_of
 from samples import KINDS, machine_of_kind, resampled, sessions
 
-from batdispatch.results.statistics.student import mean_by_student
+from batdispatch.abilities.campaigns.statistics.student import mean_by_student
 from batdispatch.runs.compare import entrant_of
 from batdispatch.runs.workers import workers_beside
 

@@ -1,4 +1,4 @@
-"""How often the 95 % intervals of `results.statistics.mean_effect` hold the true mean, and how wide they are.
+"""How often the 95 % intervals of `campaigns.statistics.mean_effect` hold the true mean, and how wide they are.
 
     nice -n 15 .venv/bin/python benchmarks/interval_coverage.py
 
@@ -17,9 +17,9 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.results.statistics.bootstrap import Draws, mean_by_bootstrap
-from batdispatch.results.statistics.estimate import Estimate
-from batdispatch.results.statistics.mean_effect import mean_effect
+from batdispatch.abilities.campaigns.statistics.bootstrap import Draws, mean_by_bootstrap
+from batdispatch.abilities.campaigns.statistics.estimate import Estimate
+from batdispatch.abilities.campaigns.statistics.mean_effect import mean_effect
 
 Floats = NDArray[np.float64]
 WINDOWS = (6, 10, 30)

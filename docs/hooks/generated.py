@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from batdispatch.abilities.campaigns.campaign.file import RUN_SETTINGS
 from batdispatch.abilities.verify.audit import rules as audit_rules
 from batdispatch.abilities.verify.audit.case import RULES
 from batdispatch.abilities.verify.differ.cases import CASES as SMALL_CASES
@@ -22,7 +23,6 @@ from batdispatch.cli.main import cli
 from batdispatch.core.line import dispatcher
 from batdispatch.core.line.settings import default_text
 from batdispatch.results.metrics.compute import metrics as all_metrics
-from batdispatch.runs.campaign.file import RUN_SETTINGS
 from batdispatch.testing import CASES
 
 _MARK = re.compile(r"<!-- generated: (?P<name>[a-z]+) ?(?P<argument>[a-z0-9_-]*) -->")

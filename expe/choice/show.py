@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from batdispatch.report.replicates.aims import AIMS, Aim
-from batdispatch.report.replicates.answers import Answer, answer, not_beside, worse
-from batdispatch.report.replicates.pairs import Pair, pair
-from batdispatch.report.replicates.ranks import by_workload
-from batdispatch.report.replicates.table import metric_of
+from batdispatch.abilities.campaigns.campaign.table import read_rows
+from batdispatch.abilities.campaigns.page.aims import AIMS, Aim
+from batdispatch.abilities.campaigns.page.answers import Answer, answer, not_beside, worse
+from batdispatch.abilities.campaigns.page.pairs import Pair, pair
+from batdispatch.abilities.campaigns.page.ranks import by_workload
+from batdispatch.abilities.campaigns.page.table import metric_of
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.starvation import NO_EASY
-from batdispatch.runs.campaign.table import read_rows
 from expe.common.tables import table
 
 #: A metric -> what one wants who looks at it.

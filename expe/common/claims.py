@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from batdispatch.abilities.campaigns.statistics.estimate import Estimate
+from batdispatch.abilities.campaigns.statistics.student import mean_by_student
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
-from batdispatch.results.statistics.estimate import Estimate
-from batdispatch.results.statistics.student import mean_by_student
 from expe.common.tables import interval, table
 
 Value = str | int | float | bool

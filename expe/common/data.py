@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from batdispatch.runs.campaign.entries import read_entries
-from batdispatch.runs.campaign.file import Cell, read_campaign
-from batdispatch.runs.campaign.inputs import Input, MissingLog
+from batdispatch.abilities.campaigns.campaign.entries import read_entries
+from batdispatch.abilities.campaigns.campaign.file import Cell, read_campaign
+from batdispatch.abilities.campaigns.campaign.inputs import Input, MissingLog
 from expe.common.claims import Claim
 
 #: Settings of an input that number its replicates. With fewer of them, the data are the same, and there are fewer.

@@ -22,13 +22,13 @@ from typing import Any
 
 import pandas as pd
 
+from batdispatch.abilities.campaigns.campaign.file import read_campaign
+from batdispatch.abilities.campaigns.campaign.inputs import MissingLog
+from batdispatch.abilities.campaigns.campaign.table import TIMINGS, read_rows
 from batdispatch.abilities.simgrid.library import find_simgrid, how_to_install
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.report.pages import fill
-from batdispatch.runs.campaign.file import read_campaign
-from batdispatch.runs.campaign.inputs import MissingLog
-from batdispatch.runs.campaign.table import TIMINGS, read_rows
 from expe.common.claims import claims_table, read_claims
 from expe.common.data import ClaimData
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from batdispatch.results.statistics.student import half_width
+from batdispatch.abilities.campaigns.statistics.student import half_width
 
 
 def interval(values: Sequence[float], digits: int, sign: str = "") -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from batdispatch.abilities.campaigns.statistics.student import half_width
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import style
-from batdispatch.results.statistics.student import half_width
 from expe.dmr.paper import FIXED_UTILISATION, GAINS, HOSTS, PAPER
 from expe.dmr.tables import History, Measured, Pairs, column, falls, resized
 

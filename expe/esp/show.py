@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from batdispatch.abilities.campaigns.statistics.student import half_width
 from batdispatch.core.errors import SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import style
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.statistics.student import half_width
 from expe.common.tables import interval, table
 
 HOUR = 3600.0

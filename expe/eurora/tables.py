@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from batdispatch.abilities.campaigns.campaign.table import read_rows
 from batdispatch.abilities.solvers.doors.instances import save_instances
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.dispatcher import create
@@ -26,7 +27,6 @@ from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
 from batdispatch.results.metrics.sample import sample_of
-from batdispatch.runs.campaign.table import read_rows
 from expe.common.tables import table
 from expe.eurora.instances import compare_models
 from expe.eurora.pictures import ratio_picture, spread_picture

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from batdispatch.abilities.campaigns.campaign.table import read_rows
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import style
-from batdispatch.runs.campaign.table import read_rows
 from expe.common.tables import table
 
 __all__ = ["PICTURES", "SECTIONS", "others"]

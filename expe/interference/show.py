@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from batdispatch.abilities.campaigns.statistics.student import half_width
 from batdispatch.core.errors import SimulationError
 from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.files import write_whole
@@ -18,7 +19,6 @@ from batdispatch.inputs.workloads import read_workload
 from batdispatch.report import style
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import read_result
-from batdispatch.results.statistics.student import half_width
 from batdispatch_papers.interference.alone import runtimes_alone
 from batdispatch_papers.interference.workload import COMPUTING, Traffic
 from expe.common.tables import interval, table

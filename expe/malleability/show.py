@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from batdispatch.abilities.campaigns.page.table import Floats
+from batdispatch.abilities.campaigns.statistics.bootstrap import Draws, change_of_mean_by_bootstrap, mean_by_bootstrap
+from batdispatch.abilities.campaigns.statistics.estimate import Estimate
 from batdispatch.core.errors import SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.report import style
-from batdispatch.report.replicates.table import Floats
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import logical, read_lineage
 from batdispatch.results.runs import read_result
-from batdispatch.results.statistics.bootstrap import Draws, change_of_mean_by_bootstrap, mean_by_bootstrap
-from batdispatch.results.statistics.estimate import Estimate
 from expe.common.tables import table
 
 #: Bootstrap over slices, each drawn with all that was measured on it.

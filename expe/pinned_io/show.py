@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from batdispatch.abilities.campaigns.statistics.student import half_width
 from batdispatch.abilities.solvers.pinned_io.planning import plan
 from batdispatch.abilities.solvers.solving import Limits
 from batdispatch.core.errors import SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import style
-from batdispatch.results.statistics.student import half_width
 from expe.common.tables import interval, table
 from expe.pinned_io.draw import draw
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from batdispatch.report.replicates.table import Floats
+from batdispatch.abilities.campaigns.page.table import Floats
+from batdispatch.abilities.campaigns.statistics.bootstrap import Draws, geometric_mean_by_bootstrap
+from batdispatch.abilities.campaigns.statistics.geometric import geometric_mean
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.statistics.bootstrap import Draws, geometric_mean_by_bootstrap
-from batdispatch.results.statistics.geometric import geometric_mean
 from expe.common.tables import table
 
 #: What others are compared with.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from batdispatch.abilities.campaigns.statistics.student import half_width
 from batdispatch.core.errors import SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import style
@@ -17,7 +18,6 @@ from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
-from batdispatch.results.statistics.student import half_width
 from expe.common.tables import interval, table
 
 HOUR = 3600.0

@@ -13,12 +13,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from batdispatch.abilities.campaigns.python import campaign, replicate
     from batdispatch.abilities.malleable.policy import Action, Policy, Situation
     from batdispatch.abilities.stochastic.requests import RequestSequence, SequenceOptions
     from batdispatch.abilities.stochastic.requests.laws import Law
     from batdispatch.abilities.verify.doors.python import check
     from batdispatch.abilities.whatif.whatif import whatif
-    from batdispatch.api.calls import campaign, compare, replicate, run
+    from batdispatch.api.calls import compare, run
     from batdispatch.api.looks import report
     from batdispatch.api.results import load
     from batdispatch.api.server import serve
@@ -78,7 +79,6 @@ _HOMES = {
     "Stay": "core.jobs.job",
     "Timeline": "core.plans.timeline",
     "Workload": "inputs.workloads",
-    "campaign": "api.calls",
     "compare": "api.calls",
     "events": "core.line.events",
     "fill": "core.capacity.filling",
@@ -86,7 +86,6 @@ _HOMES = {
     "load": "api.results",
     "read_platform": "inputs.platforms",
     "read_workload": "inputs.workloads",
-    "replicate": "api.calls",
     "report": "api.looks",
     "run": "api.calls",
     "serve": "api.server",

@@ -23,13 +23,6 @@ def test_the_shell_offers(words: list[str], begun: str, offered: list[str]) -> N
     assert [item.value for item in complete.get_completions(words, begun)] == offered
 
 
-def test_the_boards_are_those_of_the_leaderboard() -> None:
-    from batdispatch.runs.campaign.options import BOARDS
-    from batdispatch.runs.leaderboard.boards import BOARDS as REAL
-
-    assert tuple(BOARDS) == tuple(board.name for board in REAL)
-
-
 def test_the_jobs_of_a_run_are_offered(tmp_path: Path) -> None:
     rows = "".join(f"{name},w0,d\n" for name in ("7", "17", "170", "2"))
     (tmp_path / "jobs.csv").write_text(f"job_id,workload_name,profile\n{rows}")

@@ -80,7 +80,7 @@ def found(words: tuple[str, ...]) -> click.Command:
     return command
 
 
-@pytest.mark.parametrize("name", ["run", "compare", "campaign", "leaderboard"])
+@pytest.mark.parametrize("name", ["run", "compare", "campaign"])
 def test_the_options_of_long_helps_stand_under_headings(name: str) -> None:
     options = [param for param in found((name,)).params if isinstance(param, click.Option)]
     assert len({param.section for param in options if isinstance(param, Option)}) >= 2

@@ -16,12 +16,12 @@ from msgspec import Meta
 
 import batdispatch
 import batdispatch_papers
+from batdispatch.abilities.campaigns.campaign.file import SETTINGS
 from batdispatch.cli.groups import Command, Option
 from batdispatch.cli.main import cli
 from batdispatch.cli.options import options, refuse
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import Form, default_text, pairs_of, roles_of, settings_of, texts_of
-from batdispatch.runs.campaign.file import SETTINGS
 from batdispatch.runs.spec import RunSpec
 
 #: Modules of what people state, which help imports.

@@ -47,7 +47,6 @@ WITH_QUIET = {
     *(" ".join(words.split()[: 2 if words.startswith(("generate", "workload")) else 1]) for words in COMMANDS),
     "demo",
     "eta",
-    "leaderboard",
     "whatif",
 }
 

@@ -35,7 +35,7 @@ TYPOS = [
     (f"{RUN} --platform {ROOT}/platforms/flat9.xml --dispatcher easy", "platforms/flat8.xml'?"),
     (f"report {ROOT}/workload", "did you mean '"),
     (f"explain-wait {ROOT}/platform 3", "/platforms'?"),
-    ("leaderboard --boards lubin", "no board is called 'lubin': did you mean 'lublin'?"),
+    ("leaderboard --boards lublin", "The command 'leaderboard' is gone: `batdispatch compare LOG"),
     (f"workload show {ROOT}/workloads/demo46.json", "workloads/demo64.json'?"),
 ]
 

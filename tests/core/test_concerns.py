@@ -240,3 +240,16 @@ def test_a_name_of_the_ledger_cannot_be_offered(announced: Callable[..., None]) 
     announced(thief=type("Thief", (Concern,), {"offers": ("start",)}))
     with pytest.raises(InputError, match="concern Thief offers 'start', which the ledger has already"):
         ledger_of(1)
+
+
+def test_plans_do_not_hold_once_a_hold_keeps_other_hosts_than_before() -> None:
+    """The first hold only takes capacity, as a start does; the next ones may give some back."""
+    ledger = ledger_of(3)
+    job = submit(ledger, "1")
+    ledger.start(job, Allocation.parse("0"))
+    epoch, holds = ledger.epoch, Holds.of(ledger)
+    holds.hold(job, Allocation.parse("0-2"))
+    assert (ledger.free_hosts, ledger.epoch) == (0, epoch)
+    holds.hold(job, Allocation.parse("0-1"))
+    assert (ledger.free_hosts, ledger.epoch) == (1, epoch + 1)
+    ledger.check()

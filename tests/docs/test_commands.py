@@ -35,6 +35,8 @@ NOT_RUN = {
     "pip install": "installs packages; tests/end_to_end installs the wheel",
     "apt-get ": "installs packages",
     "sacct ": "needs a Slurm; tests/end_to_end/test_slurm.py asks a real one where there is one",
+    "cat /var/spool/pbs/": "needs a PBS; tests/inputs/workloads/test_pbs.py has lines such as it writes",
+    "batdispatch convert accounts.pbs": "needs the accounts of a PBS; tests/inputs/workloads/test_pbs.py has some",
     "scontrol ": "needs a Slurm; tests/abilities/sites/test_sites.py has files such as it prints",
     "batdispatch whatif accounts.txt": "needs a site's accounts; tests/abilities/whatif/test_whatif.py has some",
     "batdispatch compare accounts.txt --slurm": "needs a slurm.conf; tests/abilities/sites/test_sites.py has one",
@@ -53,8 +55,7 @@ NOT_RUN = {
     "--pybatsim ": "needs a recording that suits the scheduler; tests/links replay some",
     "pytest ": "runs the tests of the package just written; tests/cli/test_new.py does so",
     "batdispatch explain patient-first": "needs the package just written to be installed; tests/cli/test_new.py",
-    "--executor slurm": "needs a cluster; tests/runs/campaign/test_campaign_slurm.py starts one",
-    "batdispatch leaderboard": "takes minutes; tests/runs/leaderboard runs a small board",
+    "--executor slurm": "needs a cluster; tests/abilities/campaigns/test_campaign_slurm.py starts one",
     "python benchmarks/": "measures for minutes",
     "python -m expe": "measures for minutes; tests/runs/test_expe_reproduced.py runs small versions",
     "batdispatch convert job_table.parquet": "needs PM100's table; test_tables_with_power.py has rows like its own",
@@ -64,7 +65,7 @@ NOT_RUN = {
     "--workload eurora.json": "needs the log of Eurora",
     "batdispatch check campaigns/mine": "needs a campaign that ran; tests/runs/checking checks small ones",
     "batdispatch check batsim-output": "needs what a real Batsim wrote; tests/results/audit checks recorded output",
-    "batdispatch campaign campaign.yaml --jobs": "simulates 62 runs; tests/runs/campaign runs smaller ones",
+    "batdispatch campaign campaign.yaml --jobs": "simulates 62 runs; tests/abilities/campaigns runs smaller ones",
 }
 #: Beginnings of commands whose output is that of a real log, which the stand-in does not have.
 OF_REAL_LOGS = ("batdispatch compare KTH-SP2", "batdispatch campaign", "batdispatch workload fidelity")

@@ -37,7 +37,7 @@ LONGEST = 85
 PYTHON = [page for page in PAGES if any("--8<--" not in block for block in blocks(page, "python"))]
 #: Of these, the ones that are run elsewhere, or cannot be: page -> where, or why.
 ELSEWHERE = {
-    "docs/campaigns.md": "reads the table of a campaign that runs for minutes; tests/runs/campaign reads such tables",
+    "docs/campaigns.md": "reads the table of a campaign that runs for minutes; tests/abilities/campaigns reads others",
     "docs/teaching.md": "a dispatcher that test_commands runs, and a part of it",
 }
 
@@ -118,11 +118,9 @@ def test_every_page_is_in_the_navigation() -> None:
 
 #: Characters of a line of running text; what programs print, commands and tables may be longer.
 WIDEST = 130
-#: Pages whose lines a program writes, or that are kept as they are for now.
-OTHERWISE = {"docs/leaderboard.md"}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if name_of(page) not in OTHERWISE], ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_lines_fit_beside_each_other(page: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     wide = [line for line in text.splitlines() if len(line) > WIDEST and not line.startswith(("|", "!["))]

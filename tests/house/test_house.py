@@ -37,7 +37,7 @@ WRONG_IMPORTS = [
     ("batsim", "import batdispatch.parts", "Wire formats know only the core", "batdispatch.parts"),
     ("links", "import batdispatch.engines.embedded", ONE_WAY, "batdispatch.engines"),
     ("abilities/verify/audit", "import batdispatch.core.line.ledger", "The audit shares no code", "batdispatch.core"),
-    ("results/statistics", "import pandas", "Statistics know numbers alone", "pandas"),
+    ("abilities/campaigns/statistics", "import pandas", "Statistics know numbers alone", "pandas"),
     (
         "abilities/verify/differ/textbook",
         "import batdispatch.core.plans.timeline",

@@ -148,6 +148,29 @@ def test_without_an_ability_the_commands_of_the_base_work(gone: str, tmp_path: P
     use(without(with_dependents(gone), tmp_path), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("gone", "option"),
+    [
+        ("campaigns", ["--replicates", "2"]),
+        ("whatif", ["--hosts", "4,5"]),
+        ("sites", ["--slurm", "."]),
+    ],
+)
+def test_an_option_that_needs_a_missing_ability_says_so(gone: str, option: list[str], tmp_path: Path) -> None:
+    environment = without(with_dependents(gone), tmp_path)
+    (tmp_path / "log.swf").write_text("1 0 0 10 3 -1 -1 3 20 -1 1 1 1 1 1 -1 -1 -1\n")
+    words = ("compare", tmp_path / "log.swf", "--dispatchers", "easy", *option, "--out", tmp_path / "out")
+    done = subprocess.run(
+        [sys.executable, "-m", "batdispatch", *map(str, words)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = f"batdispatch: error: option {option[0]}: needs the ability {gone}, which this installation lacks"
+    assert (done.returncode, done.stderr.strip()) == (2, expected)
+
+
 def test_without_all_abilities_the_tests_of_the_base_pass(tmp_path: Path) -> None:
     environment = without(NAMES, tmp_path)
     use(environment, tmp_path)

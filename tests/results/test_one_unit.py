@@ -9,10 +9,10 @@ from click.testing import CliRunner
 from lxml import html
 
 import batdispatch
+from batdispatch.abilities.campaigns.page.answers import sections
+from batdispatch.abilities.campaigns.page.facts import Facts
+from batdispatch.abilities.campaigns.page.page import render
 from batdispatch.cli.main import cli
-from batdispatch.report.replicates.answers import sections
-from batdispatch.report.replicates.facts import Facts
-from batdispatch.report.replicates.page import render
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.metrics.rows import metric_row
 

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 from lxml import html
 
+from batdispatch.abilities.campaigns.page import page as replicate_page
 from batdispatch.cli.main import cli
-from batdispatch.report.replicates import page as replicate_page
 
 SECONDS = {"d": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001, "%": 0.01, "": 1.0}
 SECONDS |= {"kWh": 3.6e6, "kW": 1000.0}

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from batdispatch.runs.campaign.inputs import MissingLog
+from batdispatch.abilities.campaigns.campaign.inputs import MissingLog
 from expe.common.claims import Claim, claims_table, read_claims
 from expe.common.data import ClaimData
 from expe.common.running import CLAIMS, EXPE, FILE, Experiment, folders

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from batdispatch.abilities.campaigns.campaign.file import read_campaign
+from batdispatch.abilities.campaigns.campaign.plan import Plan
 from batdispatch.core.machine.machine import Machine
-from batdispatch.runs.campaign.file import read_campaign
-from batdispatch.runs.campaign.plan import Plan
 from campaigns import make
 from expe.common.running import FILE, rows_of, sections_of
 from expe.eurora import show as eurora

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 import fake_batsim
+from batdispatch.abilities.campaigns.campaign import plan as planning
+from batdispatch.abilities.campaigns.campaign.file import read_campaign
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.links.nix import shell_of
-from batdispatch.runs.campaign import plan as planning
-from batdispatch.runs.campaign.file import read_campaign
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 INPUTS = [

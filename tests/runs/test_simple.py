@@ -1,15 +1,15 @@
-"""The set `simple`: what it stands for in a list of dispatchers, in a campaign, and on the leaderboard."""
+"""The set `simple`: what it stands for in a list of dispatchers, and in a campaign."""
 
 from pathlib import Path
 
 import pytest
 
+from batdispatch.abilities.campaigns.campaign.file import read_campaign
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.options import parse_named
 from batdispatch.dispatchers.simple import SIMPLE, expand, has_simple
 from batdispatch.inputs.platforms.generate import flat
-from batdispatch.runs.campaign.file import read_campaign
 from batdispatch.runs.compare import entrants_of
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from batdispatch.cli.campaign_inputs import make as run_command
+from batdispatch.abilities.campaigns.campaign.cell import make_input, simulate
+from batdispatch.abilities.campaigns.campaign.file import Campaign, read_campaign
+from batdispatch.abilities.campaigns.campaign.plan import Plan
+from batdispatch.abilities.campaigns.campaign.table import write_tables
+from batdispatch.abilities.campaigns.campaign_inputs import make as run_command
 from batdispatch.cli.main import cli
-from batdispatch.runs.campaign.cell import make_input, simulate
-from batdispatch.runs.campaign.file import Campaign, read_campaign
-from batdispatch.runs.campaign.plan import Plan
-from batdispatch.runs.campaign.table import write_tables
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 PLATFORM = RECORDINGS / "platforms" / "four.xml"

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pandas as pd
 
-from batdispatch.runs.campaign.plan import Plan
+from batdispatch.abilities.campaigns.campaign.plan import Plan
 from campaigns import make, read
 from expe.common.running import FILE, Experiment
 

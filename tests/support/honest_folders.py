@@ -12,9 +12,9 @@ from click.testing import CliRunner
 import batdispatch
 import fake_batsim
 import made_up_site
+from batdispatch.abilities.campaigns.campaign.campaign import link
+from batdispatch.abilities.campaigns.campaign.leftovers import note_needs
 from batdispatch.cli.main import cli
-from batdispatch.runs.campaign.campaign import link
-from batdispatch.runs.campaign.leftovers import note_needs
 from campaigns import SMALL, planned
 from campaigns import make as make_cells
 

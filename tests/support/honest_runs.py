@@ -130,7 +130,8 @@ def _queues(draw: Draw, size: int) -> dict[str, Any]:
         start = float(draw.integers(0, 300))
         window: dict[str, Any] = {"name": f"r{index}", "start": start, "end": start + float(draw.integers(20, 200))}
         window |= [{}, {"nodes": half}, {"hosts": [f"n[{half}-{size - 1}]"]}][int(draw.integers(3))]
-        window |= [{}, {"users": ["ada"]}, {"accounts": ["physics"]}][int(draw.integers(3))]
+        lets_in = [{}, {"users": ["ada"]}, {"accounts": ["physics"]}, {"users": ["-ada"]}]
+        window |= lets_in[int(draw.integers(4))]
         if "partitions" in told and draw.random() < 0.4:
             window["partitions"] = ["batch"]
         told.setdefault("reservations", []).append(window)

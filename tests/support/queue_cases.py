@@ -81,7 +81,7 @@ def _reservation(random: Random, hosts: int, name: str, partitions: list[Fields]
     found: Fields = {"name": name, "start": start, "end": start + random.randint(1, 40)}
     found["hosts"] = _some_hosts(random, hosts)
     if random.random() < 0.4:
-        found["users"] = [random.choice(USERS)]
+        found["users"] = [random.choice(["", "", "-"]) + random.choice(USERS)]
     if random.random() < 0.2:
         found["accounts"] = [random.choice(ACCOUNTS)]
     if partitions and random.random() < 0.2:

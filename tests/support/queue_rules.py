@@ -28,11 +28,14 @@ def own_reservation(case: Fields, job: Fields) -> Fields | None:
 def lets_in(case: Fields, window: Fields, job: Fields) -> bool:
     """Whether a reservation lists a job by its user, its account, or the partition that it is in."""
     partition = named(case["partitions"], job.get("partition"))
-    return (
-        job.get("user") in window.get("users", [])
-        or job.get("account") in window.get("accounts", [])
-        or (partition is not None and partition["name"] in window.get("partitions", []))
-    )
+    own = {"users": job.get("user"), "accounts": job.get("account")}
+    own["partitions"] = None if partition is None else partition["name"]
+    named_there = {(kind, name) for kind in own for name in window.get(kind, [])}
+    if any((kind, f"-{name}") in named_there for kind, name in own.items()):
+        return False
+    if named_there and all(name.startswith("-") for _, name in named_there):
+        return True
+    return any((kind, name) in named_there for kind, name in own.items())
 
 
 def hosts_ever(case: Fields, job: Fields) -> set[int]:

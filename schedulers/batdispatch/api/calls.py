@@ -1,4 +1,4 @@
-"""What Python calls to simulate: a run, a comparison, a campaign.
+"""What Python calls to simulate: a run, a comparison.
 
 Each function does what the command of its name does, with the same words where something is wrong. Its settings are
 fields of the structs that give the command its options.
@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, overload
 
 from batdispatch.api.listeners import NoteKeeper, default_listener
-from batdispatch.api.results import CampaignResults, Comparison, LoadedRun, Replication
+from batdispatch.api.results import Comparison, LoadedRun, Replication
 from batdispatch.api.settings import divide, fields_of, takes, texts_of
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
@@ -22,7 +22,7 @@ from batdispatch.core.line.settings import named_with
 from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.results.run_names import NamedRun, rebind
-from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
+from batdispatch.runs.compare import Entrant, comparison_by, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
 from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
 from batdispatch.runs.families import FAMILIES, check_names
@@ -33,12 +33,7 @@ from batdispatch.runs.spec import RunSpec, with_shell
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads.importers import ImportResult
-    from batdispatch.runs.campaign.plan import Plan
-    from batdispatch.runs.campaign.task import Outcome
 
-#: Called with a campaign's plan and the CPU seconds that each pending cell is expected to take; returns what outcomes
-#: are told to.
-Watch = Callable[["Plan", dict[str, float | None]], Callable[["Outcome"], None]]
 #: What says how runs are made beside their inputs and their dispatcher.
 RUN = fields_of(RunSpec, leave=("platform", "workload", "dispatcher", "options"))
 #: What says how a log is read.
@@ -148,7 +143,7 @@ def compare(
     Args:
         workload: as for `run`.
         dispatchers: each as for `run`; a text may name several, with commas between them.
-        replicates: compare on so many replicates of the workload, 1 to 1000; see `replicate`.
+        replicates: compare on so many replicates of the workload, 1 to 1000; see `batdispatch.replicate`.
         platform: as for `run`.
         options: of every dispatcher that knows them and is given by name.
         out: folder for the results, which gets a folder for each run; None: a temporary one.
@@ -185,25 +180,6 @@ def compare(
     if not comparison:
         raise SimulationError("no run finished, so there is nothing to compare")
     return comparison
-
-
-@takes(REPLICATION)
-def replicate(
-    workload: GivenWorkload, dispatchers: str | Dispatcher | Sequence[str | Dispatcher], count: int, **more: Any
-) -> Replication:
-    """Compare dispatchers on replicates of a workload, and say which one to choose, and how sure that is.
-
-    Args:
-        workload: as for `run`.
-        dispatchers: as for `compare`, or ``families``: one dispatcher for each family that the workload has work for.
-        count: how many replicates, 1 to 1000.
-        more: as for `compare`.
-
-    Raises:
-        InputError: as `run`, or the workload has too few jobs for a window or so many slices, or names no users.
-        SimulationError: no run finished.
-    """
-    return compare(workload, dispatchers, replicates=count, **more)
 
 
 def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain: bool, with_log: bool) -> Comparison:
@@ -263,101 +239,15 @@ def _on_replicates(
     common: Mapping[str, str],
     words: str,
 ) -> Replication:
-    """Compare on replicates."""
-    extras.check("report", "the report")
-    from batdispatch.runs.replicate_comparison import compare_on_replicates
-
-    if isinstance(dispatchers, str):
-        check_names(dispatchers)
-    came = compare_on_replicates(
-        who,
-        dispatchers,
-        call.base(dispatcher="", options={}),
-        call.inputs,
-        call.folder,
-        common=common,
-        words=words,
-        processes=call.processes,
-        fresh=call.fresh,
-        listener=call.listener,
-    )
-    for label, why in came.failures.items():
-        call.listener.failed(label, why)
-    return Replication(call.folder, came, call.listener.notes, call.keep)
-
-
-def campaign(
-    file: str | PathLike[str],
-    *,
-    out: str | PathLike[str] = "campaigns",
-    parts: Sequence[str] | None = None,
-    quick: bool = False,
-    logs: str | PathLike[str] | None = None,
-    processes: int | None = None,
-    executor: str = "local",
-    batch: int | None = None,
-    fresh: bool = False,
-    more: Sequence[str] = (),
-    listener: Listener | None = None,
-    watch: Watch | None = None,
-) -> CampaignResults:
-    """Run a campaign: platforms, workloads, dispatchers, options and seeds from a file, here or on a cluster.
-
-    Whole runs of the same inputs and code are kept. Runs that fail are among the `failures`.
-
-    Args:
-        file: the campaign's file.
-        out: folder of campaigns, which share their runs.
-        parts: run only these parts of the file.
-        quick: run the quick version that the file describes.
-        logs: folder of logs that do not stand where the file says.
-        processes: tasks at a time; None: one for each processor, and at most 8.
-        executor: of Snakemake: ``local``, or an executor plug-in that is installed.
-        batch: most runs of a task; None: some minutes' worth.
-        fresh: keep no run.
-        more: further words for Snakemake.
-        listener: as for `run`.
-        watch: follows the work; None: the listener does.
+    """Compare on replicates.
 
     Raises:
-        InputError: the file or an input is wrong, or another process works on this campaign.
-        SimulationError: Snakemake could not run it.
+        InputError: nothing that is installed does.
     """
-    extras.check("campaign", "a campaign")
-    from batdispatch.results.run_files import CAMPAIGN_TABLE
-    from batdispatch.runs.campaign.campaign import carry_out_campaign
-    from batdispatch.runs.campaign.file import read_campaign
-    from batdispatch.runs.campaign.plan import Places, Plan
-    from batdispatch.runs.campaign.snakemake import Orders
-
-    read = read_campaign(Path(file), quick=quick, parts=parts, logs=None if logs is None else Path(logs))
-    root = checked_folder(out)
-    places = Places(root, read.name)
-    orders = Orders(processes or PROCESSES, executor, batch, more)
-    failures = carry_out_campaign(
-        lambda: Plan(read, root, fresh=fresh),
-        places.own,
-        orders,
-        fresh=fresh,
-        begin=watch or _watch(listener or default_listener()),
-    )
-    return CampaignResults(places.own / CAMPAIGN_TABLE, failures, places.logs, places.cells)
-
-
-def _watch(listener: Listener) -> Watch:
-    def begin(plan: Plan, costs: dict[str, float | None]) -> Callable[[Outcome], None]:
-        ended: set[str] = set()
-
-        def hear(outcome: Outcome) -> None:
-            if outcome.failure:
-                listener.failed(plan.label(outcome.key), outcome.failure)
-            if outcome.key in costs:
-                ended.add(outcome.key)
-                listener.progress(plan.campaign.name, len(ended), len(costs))
-
-        return hear
-
-    return begin
+    on_replicates: Callable[..., Replication] = comparison_by("replicates", "campaigns")
+    if isinstance(dispatchers, str):
+        check_names(dispatchers)
+    return on_replicates(call, dispatchers, who, common, words)
 
 
 class Call:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from batdispatch.core import extras
+from batdispatch.core.abilities import missing_ability
 from batdispatch.core.errors import InputError
+from batdispatch.core.line import registry
+
+#: Entry-point group of pages over folders that hold runs of many replicates: a function that writes the page of a
+#: folder into a file, with a title and a baseline, and returns what it shows.
+PAGES = "batdispatch.pages"
 
 
 class Page:
@@ -55,7 +62,6 @@ def report(
         InputError: a folder holds no run, a file in it is malformed, or a library is not installed.
     """
     extras.check("report", "a report")
-    from batdispatch.inputs.folders import check_finished
     from batdispatch.report.comparison import warnings
     from batdispatch.report.page import beside, link_to_figures, render, write_page
     from batdispatch.results.run_files import has_replicates
@@ -66,13 +72,10 @@ def report(
     output = (paths[0] if len(paths) == 1 else Path()) / "report" if page is None else Path(page)
     output = output if output.suffix else output / "index.html"
     if len(paths) == 1 and has_replicates(paths[0]):
-        # Only these need pandas and SciPy.
-        from batdispatch.report.replicates.answers import as_dict
-        from batdispatch.runs.replicate_comparison import write_comparison
-
-        check_finished(paths[0])
-        told, _ = write_comparison(paths[0], output, title=title, baseline=baseline)
-        return Page(output, as_dict(told, output))
+        write: Callable[..., dict[str, Any]] | None = registry.load(PAGES, "replicates", "page over runs")
+        if write is None:
+            raise missing_ability("campaigns", str(paths[0]))
+        return Page(output, write(paths[0], output, title, baseline))
     if baseline is not None:
         raise InputError(
             "is for the folder of a campaign or of a comparison with replicates", source="option --baseline"

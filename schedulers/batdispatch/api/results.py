@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from batdispatch.runs.replicate_comparison import ReplicateResults
-
 
 def load(*folders: str | PathLike[str]) -> Runs:
     """Read run folders, or folders of run folders such as ``compare`` writes, for a notebook.
@@ -242,67 +240,16 @@ class Replication(Comparison):
         facts: what it says of how it came about.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        came: ReplicateResults,
-        notes: Sequence[str] = (),
-        keep: TemporaryDirectory[str] | None = None,
-    ) -> None:
-        super().__init__(folder, came.folders, came.failures, notes, keep)
-        self.page, self.sections, self.facts = came.page, came.sections, came.facts
+    page: Path
+    sections: Any
+    facts: Any
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row for each replicate and dispatcher, with its metrics; times in seconds."""
-        from batdispatch.results.run_files import REPLICATES_TABLE
-        from batdispatch.runs.replicates import read_runs
-
-        return read_runs(self.folder / REPLICATES_TABLE)
+        raise NotImplementedError
 
     @property
     def answers(self) -> dict[str, Any]:
         """Which dispatcher to choose for which aim, and how sure that is, as ``--json`` prints it."""
-        from batdispatch.report.replicates.answers import as_dict
-
-        return as_dict(self.sections, self.page)
-
-    def __str__(self) -> str:
-        from batdispatch.report.replicates.page import text_of
-
-        return text_of(self.sections, self.facts)
-
-
-class CampaignResults(Folder):
-    """What came of a campaign.
-
-    Attributes:
-        folder: of the campaign.
-        path: of the table results.parquet.
-        failures: key of a cell -> why it failed.
-        logs: folder of what cells printed.
-    """
-
-    def __init__(self, path: Path, failures: Mapping[str, str], logs: Path, cells: Path) -> None:
-        super().__init__(path.parent)
-        self.path, self.failures, self.logs, self._cells = path, dict(failures), logs, cells
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of the table as dictionaries, those of failed runs too."""
-        from batdispatch.runs.campaign.table import read_all_rows
-
-        return read_all_rows(self.folder)
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """One row for each run: names, what the file states, metrics, and why it failed; times in seconds."""
-        from batdispatch.runs.campaign.table import read_table
-
-        return read_table(self.folder)[0]
-
-    @cached_property
-    def runs(self) -> Runs:
-        """The runs that did not fail, by the keys in the table's column `cell`."""
-        keys = dict.fromkeys(str(row["cell"]) for row in self.rows if row["failure"] is None)
-        return Runs({key: LoadedRun(self._cells / key, key) for key in keys})
+        raise NotImplementedError

@@ -13,7 +13,6 @@ import msgspec
 from batdispatch.cli.kinds import KINDS, OPTIONS, find, names
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import parse_named, split_list
-from batdispatch.runs.campaign.options import BOARDS
 
 #: Most jobs that are offered.
 _MOST = 100
@@ -58,12 +57,6 @@ def complete_one_of_them(context: click.Context, parameter: click.Parameter, inc
 def complete_sequence(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return what a request sequence's name, with the options in its brackets, may go on with."""
     return list(_named(incomplete, "requests"))
-
-
-def complete_boards(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return what a list of the leaderboard's boards may go on with."""
-    *before, last = incomplete.split(",")
-    return [",".join([*before, name]) for name in BOARDS if name.startswith(last) and name not in before]
 
 
 def complete_job(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

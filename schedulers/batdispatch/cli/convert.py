@@ -61,7 +61,7 @@ _COMMON = (
 def command(
     on: LogMachine, reading: LogReading, log: str, output: Path, target: str | None, compute: str | None, as_json: bool
 ) -> None:
-    """Make a Batsim workload of a log (SWF, Slurm's sacct, a table, KIT ForHLR II, Eurora; plain, gzip or xz).
+    """Make a Batsim workload of a log (SWF, Slurm's sacct, PBS, a table, KIT ForHLR II, Eurora; plain, gzip or xz).
 
     Every record that is dropped or altered is counted with the reason.
 

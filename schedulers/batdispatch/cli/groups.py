@@ -12,6 +12,7 @@ import difflib
 import functools
 import importlib
 from collections.abc import Collection, Mapping, Sequence
+from types import ModuleType
 from typing import Any, ClassVar
 
 import click
@@ -160,6 +161,8 @@ class Group(click.Group):
 
     #: Heading -> names of the subcommands under it. Without any, all stand under one.
     headings: ClassVar[Mapping[str, Sequence[str]]] = {}
+    #: Subcommand that is gone -> a sentence on what replaces it, without its full stop.
+    former: ClassVar[Mapping[str, str]] = {}
 
     def summary(self, ctx: click.Context, name: str) -> str:
         """Return one sentence about a subcommand."""
@@ -181,6 +184,8 @@ class Group(click.Group):
         """Find the subcommand that the first argument names; a wrong name is answered with the closest right one."""
         names = self.list_commands(ctx)
         wrong = self.get_command(ctx, args[0]) is None and not args[0].startswith("-")
+        if wrong and args[0] in self.former and not ctx.resilient_parsing:
+            ctx.fail(f"The command {args[0]!r} is gone: {self.former[args[0]]}")
         if wrong and not ctx.resilient_parsing:
             ctx.fail(f"No such command {args[0]!r}: {did_you_mean(args[0], names)}")
         return super().resolve_command(ctx, args)
@@ -203,7 +208,11 @@ class LazyGroup(Group):
         """Import and return one subcommand."""
         if cmd_name not in self.table:
             return None
-        command = importlib.import_module(self.table[cmd_name][0]).command
+        return self.made(importlib.import_module(self.table[cmd_name][0]))
+
+    def made(self, module: ModuleType) -> click.Command:
+        """Return the command that a module holds."""
+        command = module.command
         assert isinstance(command, click.Command)
         return command
 

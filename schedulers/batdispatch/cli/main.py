@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import NoReturn
 
 import click
@@ -16,19 +16,18 @@ from batdispatch.core.abilities import insert_behind, own_abilities
 from batdispatch.core.errors import InputError, printable, readable
 from batdispatch.core.line.blame import DEBUG, blame, interrupt_of, user_error
 
-#: Heading -> subcommand, its module, and a sentence about it.
+#: Heading -> subcommand, its module, and a sentence about it. The module is one of this folder, or of another room if
+#: its name has a point; it holds a `command`, or a `QUESTION` from which the command follows.
 _HEADINGS = {
     "Compare dispatchers": (
         ("demo", "demo", "Compare dispatchers on an example, as a first look."),
         ("compare", "compare", "Compare dispatchers on one workload, with a report."),
         ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
-        ("campaign", "campaign", "Run a grid of runs from a file, here or on a cluster."),
-        ("leaderboard", "leaderboard", "Rank every registered dispatcher on stated workloads."),
     ),
     "Work with a real Batsim": (
         ("serve", "serve", "Be the scheduler of a real Batsim."),
         ("engine", "engine", "Be Batsim for a scheduler behind a socket."),
-        ("replay", "replay", "Rerun a recorded exchange and compare the decisions."),
+        ("replay", "runs.replay", "Rerun a recorded exchange and compare the decisions."),
     ),
     "Workloads and platforms": (
         ("convert", "convert", "Make a Batsim workload of a log."),
@@ -38,7 +37,7 @@ _HEADINGS = {
     ),
     "Results": (
         ("report", "report", "Compare runs on one HTML page."),
-        ("explain-wait", "explain_wait", "Say what held a job while it waited."),
+        ("explain-wait", "explain.question", "Say what held a job while it waited."),
         ("export", "export", "Write runs in the forms of other programs."),
     ),
     "Dispatchers, and your own": (
@@ -52,7 +51,9 @@ _HEADINGS = {
 def _commands() -> tuple[dict[str, tuple[str, str]], dict[str, list[str]]]:
     """Return the subcommands, as `LazyGroup` has them, and the names under each heading; with those of abilities."""
     table = {
-        name: (f"batdispatch.cli.{module}", summary) for rows in _HEADINGS.values() for name, module, summary in rows
+        name: (f"batdispatch.{module if '.' in module else f'cli.{module}'}", summary)
+        for rows in _HEADINGS.values()
+        for name, module, summary in rows
     }
     headings = {heading: [name for name, _, _ in rows] for heading, rows in _HEADINGS.items()}
     for command in (each for ability in own_abilities() for each in ability.commands if not each.group):
@@ -61,10 +62,26 @@ def _commands() -> tuple[dict[str, tuple[str, str]], dict[str, list[str]]]:
     return {name: table[name] for names in headings.values() for name in names}, headings
 
 
+#: Subcommand that is gone -> what replaces it.
+_FORMER = {
+    "leaderboard": "`batdispatch compare LOG --dispatchers simple,YOURS --replicates 10` ranks dispatchers on your "
+    "jobs, and `python -m expe leaderboard` in the sources makes the manual's leaderboard"
+}
+
+
 class Commands(LazyGroup):
     """The subcommands of `batdispatch`."""
 
     table, headings = _commands()
+    former = _FORMER
+
+    def made(self, module: ModuleType) -> click.Command:
+        """Return the command of a module, or of its question."""
+        if hasattr(module, "QUESTION"):
+            from batdispatch.cli.questions import command_of
+
+            return command_of(module.QUESTION)
+        return super().made(module)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -114,11 +114,11 @@ def _option(setting: Setting, text: str, needed: bool) -> Callable[[Function], F
         more["default"] = form.default or setting.default
         more["show_default"] = bool(default_text(setting)) and setting.default is not False
     if form.offers:
-        more["shell_complete"] = functools.partial(_complete, form.offers)
+        more["shell_complete"] = functools.partial(complete, form.offers)
     return option(*names, setting.name, **more)
 
 
-def _complete(offers: str, context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def complete(offers: str, context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return what a shell offers; its module is imported only then, since it looks up what is installed."""
     from batdispatch.cli import completion
 

@@ -21,7 +21,7 @@ class Command(NamedTuple):
 
     Attributes:
         name: as it is typed.
-        module: that holds it as ``command``; it is imported when the command is used.
+        module: that holds it as ``command``, or a ``QUESTION`` from which it follows; it is imported when it is used.
         summary: a sentence about it, for the help.
         heading: of the help, under which it stands; of a group's subcommand, there is none.
         after: the command that it stands behind there; empty: it comes last.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import difflib
 import gzip
@@ -100,8 +101,32 @@ class _Bounded(io.RawIOBase):
         return len(data)
 
 
+class _Recoded(io.RawIOBase):
+    """A stream of UTF-16 as UTF-8."""
+
+    def __init__(self, inner: BinaryIO) -> None:
+        self._inner = inner
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            data = self._inner.read(_BLOCK)
+            self._left = self._decoder.decode(data, final=not data).encode()
+            if not data:
+                break
+        data, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
 class Source:
     """A file opened for reading, decompressed on the fly when it is gzip or xz (told by its first bytes).
+
+    UTF-16 that says so in its first bytes, as PowerShell and Excel write it, is read as UTF-8.
 
     Attributes:
         name: the path, for messages.
@@ -136,6 +161,8 @@ class Source:
         elif start.startswith(b"\x1f\x8b"):
             inner = gzip.GzipFile(fileobj=self._front)
         self.stream: BinaryIO = io.BufferedReader(_Bounded(inner, self.name, limit), 1 << 16)
+        if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            self.stream = io.BufferedReader(_Recoded(self.stream), 1 << 16)
 
     def __enter__(self) -> Source:
         return self
@@ -195,6 +222,29 @@ def read_all(path: str | Path, *, limit: int = MAX_WHOLE) -> tuple[bytes, str]:
     with Source(path, limit=limit) as source:
         content = source.stream.read()
         return content, source.digest()
+
+
+def head_of(path: str | Path) -> bytes:
+    """Return how a file begins (decompressed), as far as a look at it tells what it is.
+
+    Raises:
+        InputError: as `Source`.
+    """
+    with Source(path) as source:
+        return source.stream.read(_BLOCK)
+
+
+def read_text(path: str | Path, *, limit: int = MAX_WHOLE) -> str:
+    """Return a file's content as text: UTF-8 or UTF-16, or else Latin-1, in which every byte is a letter.
+
+    Raises:
+        InputError: as `read_all`.
+    """
+    content, _ = read_all(path, limit=limit)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def read_record(path: Path, kind: type[_Record]) -> _Record:

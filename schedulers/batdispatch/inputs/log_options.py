@@ -45,6 +45,11 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
         scontrol show node, scontrol show partition, scontrol show reservation and sinfo print (sacct).
     partitions: Keep the partitions of the log, and take no machine that lacks one (keep), or let all jobs use all nodes
         (ignore; sacct).
+    header: Take these names for the columns of a log that has no header, as sacct --noheader leaves it out:
+        JobID,User,Submit,Start,End,State,AllocTRES,NodeList (the list that sacct --format had).
+    cluster: Read only the jobs of this cluster (sacct, sinfo and squeue with --clusters).
+    bad_records: Leave out this many records that cannot be read, and name the first ones. If there are more, the log
+        is refused. The default is 10, or 5 of a thousand if that is more.
     """
 
     section: ClassVar[str] = LOGS
@@ -65,6 +70,9 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     keep_clock: bool = False
     slurm: Annotated[str | None, Form("DIR")] = None
     partitions: Literal["keep", "ignore"] = "keep"
+    header: Annotated[str, Form("COLUMN,...")] = ""
+    cluster: Annotated[str, Form("NAME")] = ""
+    bad_records: Annotated[Annotated[int, Meta(ge=0)] | None, Form("N")] = None
 
 
 class LogReading(LogOptions, frozen=True, kw_only=True):

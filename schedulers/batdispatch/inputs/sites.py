@@ -78,7 +78,14 @@ class SiteFiles(Protocol):
     counts_memory: bool
 
     def draft(
-        self, use: NodeUse, clock: Clock, origin: float, *, shared: bool, licences: Mapping[str, int]
+        self,
+        use: NodeUse,
+        clock: Clock,
+        origin: float,
+        *,
+        shared: bool,
+        licences: Mapping[str, int],
+        least: Mapping[str, int],
     ) -> SiteDraft:
         """Return the site.
 
@@ -88,13 +95,15 @@ class SiteFiles(Protocol):
             origin: moment of the simulation's 0 s.
             shared: whether jobs share hosts.
             licences: the most that jobs held at a time, by the log.
+            least: what a job had on one node at least, by resource and the log.
 
         Raises:
             InputError: a file of the site is wrong, or contradicts the log.
         """
 
 
-#: Entry-point group of what reads the files of a site: by the name of its option, from a folder to `SiteFiles`.
+#: Entry-point group of what reads the files of a site: by the name of its option, from a folder and the name of the
+#: cluster (empty: the only one) to `SiteFiles`.
 GROUP = "batdispatch.sites"
 
 
@@ -222,7 +231,7 @@ def amounts_text(amounts: Mapping[str, int]) -> str:
 
 
 def unused_together(nodes: Iterable[SiteNode], use: NodeUse) -> list[str]:
-    """Say which capacities the log never used together."""
+    """Say which capacities the log never used together; nothing if it does not tell which nodes jobs used."""
     total: Counter[str] = Counter()
     for node in nodes:
         total.update(node.capacity)
@@ -230,7 +239,7 @@ def unused_together(nodes: Iterable[SiteNode], use: NodeUse) -> list[str]:
         f"the machine has {amount:,} {name}, of which the log never used more than {use.together.get(name, 0):,} at a "
         "time: a part may have been away"
         for name, amount in total.items()
-        if name != "memory" and use.together.get(name, 0) < (1 - _IDLE) * amount
+        if use.names and name != "memory" and use.together.get(name, 0) < (1 - _IDLE) * amount
     ]
 
 

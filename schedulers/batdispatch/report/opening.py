@@ -1,7 +1,7 @@
 """A comparison in at most 60 words: the dispatcher with the least wait, its gain and its price; and the figures.
 
 One simulated pair of schedules is one trajectory. The page states what is certain of it: how many jobs wait less, and
-by how much. How much of that is chance is a question for windows (`report.replicates`).
+by how much. How much of that is chance is a question for windows (`abilities.campaigns.page`).
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def render(
         opening=opening(runs),
         warnings=comparison.warnings(runs),
         many=len(runs) > 1,
-        crowd=len(runs) > MAX_WHOLE,
+        crowd=len(runs) > MAX_WHOLE or (len(runs) > 1 and any(map(has_network, runs))),
         labels=[run.label for run in runs],
         # Where each run has a panel of its own, no colour stands for it.
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],

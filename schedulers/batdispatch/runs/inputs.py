@@ -123,7 +123,7 @@ class Inputs:
         """
         reading = reading or LogReading()
         self._given, self._machine, self._master, self._reading = workload, platform, master, reading
-        self.site = None if reading.slurm is None else read_site("slurm", Path(reading.slurm))
+        self.site = None if reading.slurm is None else read_site("slurm", Path(reading.slurm), reading.cluster)
         #: What was made of the site; None: there is none.
         self._draft: SiteDraft | None = None
         if self.site is not None and platform is not None:
@@ -201,7 +201,9 @@ class Inputs:
             raise InputError(f"goes with {self.site.logs}", source="option --slurm")
         clock = Clock(time_zone(reading.time_zone) if reading.time_zone else None)
         origin = float(workload.about["origin"]["time_origin"])
-        draft = self.site.draft(info.use, clock, origin, shared=is_shared(workload), licences=info.licences)
+        draft = self.site.draft(
+            info.use, clock, origin, shared=is_shared(workload), licences=info.licences, least=info.capacity
+        )
         if keep and not info.partitions and len(draft.queues.partitions) > 1:
             names = ", ".join(one.name for one in draft.queues.partitions)
             raise InputError(
@@ -228,20 +230,21 @@ class Inputs:
         return len(space.fitting(space.whole(), jobs)) == len(jobs)
 
 
-def read_site(kind: str, folder: Path) -> SiteFiles:
+def read_site(kind: str, folder: Path, cluster: str = "") -> SiteFiles:
     """Return what the files of a site say.
 
     Args:
         kind: of the files, as the option is called.
         folder: that holds them.
+        cluster: whose files these are, where they are of several.
 
     Raises:
         InputError: the folder or a file in it is wrong, or nothing that is installed reads it.
     """
-    read: Callable[[Path], SiteFiles] | None = registry.load(SITES, kind, "reader of sites")
+    read: Callable[[Path, str], SiteFiles] | None = registry.load(SITES, kind, "reader of sites")
     if read is None:
         raise missing_ability("sites", f"option --{kind}")
-    return read(folder)
+    return read(folder, cluster)
 
 
 def is_log(path: str | PathLike[str], reading: LogReading) -> bool:

@@ -592,9 +592,9 @@ def test_paper_has_the_maps_unless_they_are_painted_for_dark_paper(mapped: str, 
         ready(shown)
         assert 1 <= sheets(shown) <= 4
         shown.emulate_media(media="print")
-        titles = shown.locator("#explore-paper text[font-weight=bold]").all_inner_texts()
+        titles = shown.locator("#explore-paper text[font-weight=bold]").all_text_contents()
         assert ("Maps" in titles) is not dark
-        assert len(titles) > dark
+        assert titles
         assert (shown.locator("#explore-paper image").count() > 0) is not dark
 
 

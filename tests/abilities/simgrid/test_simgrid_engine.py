@@ -305,6 +305,17 @@ def test_messages_cross_the_links(bench: Bench) -> None:
     assert ran["next"]["starting_time"] == pytest.approx(5.02, abs=1e-6)
 
 
+@needs_simgrid
+def test_the_result_says_who_timed_the_run(bench: Bench) -> None:
+    bench.run(job("j", "compute"), dispatcher="easy")
+    about = bench.result["engine"]
+    assert list(about) == ["name", "version", "simgrid", "compiled", "not_compiled"]
+    assert (about["name"], about["compiled"], about["not_compiled"]) == ("embedded", None, "SimGrid times the run")
+    assert about["simgrid"]
+    # What was installed stands among that of which the run was made.
+    assert bench.result["made_from"]["simgrid"] == engine.find_simgrid()
+
+
 def test_an_io_job_needs_simgrid(bench: Bench) -> None:
     with pytest.raises(ImpossibleDecision, match=r"job w0!j: an I/O job's time depends .* \(--simgrid always\)"):
         bench.run(job("j", "delay"), dispatcher=WRITER)

@@ -133,10 +133,19 @@ def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, text: str, exp
     assert str(caught.value).startswith(str(tmp_path / "slurm.conf"))
 
 
-def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+def test_a_file_may_be_written_in_any_common_encoding(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "slurm.conf"
-    path.write_bytes(b"ClusterName=a\nMailProg=\xff\n")
-    with pytest.raises(InputError, match=r"slurm.conf, line 2: is no UTF-8"):
+    path.write_bytes("ClusterName=a # Universität\nNodeName=n1 CPUs=4 Reason=Lüfter\n".encode(encoding))
+    read = read_conf(path)
+    assert read.general["clustername"].value == "a"
+    assert [(line.names, line.cpus) for line in read.nodes] == [(("n1",), 4)]
+
+
+def test_a_file_that_is_not_there_or_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "slurm.conf"
+    path.write_bytes(b"ClusterName=a\nMailProg=\0\n")
+    with pytest.raises(InputError, match="holds zero bytes"):
         read_conf(path)
     with pytest.raises(InputError, match="does not exist"):
         read_conf(tmp_path / "nowhere.conf")

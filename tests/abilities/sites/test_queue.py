@@ -104,7 +104,7 @@ def test_no_limit_is_infinite(tmp_path: Path) -> None:
         (row(SUBMIT_TIME="yesterday"), "line 2: yesterday; expected what this printed"),
         (row(JOBID="12_[1-x]"), "line 2: '12_[1-x]' is no job's id"),
         (row(JOBID="12_[1-999999999]"), "is no array of at most 100,000 tasks"),
-        (row() + "4|root\n", "line 3: 2 fields, expected 10 as in the first line"),
+        (row(STATE="")[:-1] + "|1|2\n", "line 2: 12 fields, expected 10 as in the first line"),
         ("JobId=3 JobName=x\n   JobState=PENDING\n", "no field 'nodes'"),
     ],
 )
@@ -112,3 +112,69 @@ def test_what_is_wrong_is_named_with_its_place(text: str, message: str, tmp_path
     with pytest.raises(InputError) as caught:
         written(tmp_path, text)
     assert message in str(caught.value)
+
+
+SCONTROL = """JobId=7 JobName=my run JobState=RUNNING NumCPUs=64
+   UserId=ada(1000) GroupId=phys(100) MCS_label=N/A
+   JobState=PENDING Reason=Priority Dependency=(null)
+   RunTime=00:00:00 TimeLimit=02:00:00 TimeMin=N/A
+   SubmitTime=2026-11-23T19:08:00 EligibleTime=Unknown
+   StartTime=Unknown EndTime=Unknown Deadline=N/A
+   Partition=batch AllocNode:Sid=login1:77
+   NumNodes=2 NumCPUs=4 NumTasks=4 CPUs/Task=1 ReqB:S:C:T=0:0:*:*
+   Command=/home/ada/run.sh NumCPUs=1 ArrayTaskId=3
+   WorkDir=/home/ada/Partition=x
+   Comment=ask Bob NumNodes=9
+"""
+
+
+@pytest.mark.parametrize("form", ["lines", "oneliner"])
+def test_texts_that_people_write_are_no_fields(form: str, tmp_path: Path) -> None:
+    text = SCONTROL if form == "lines" else " ".join(map(str.strip, SCONTROL.splitlines())) + "\n"
+    (job,) = written(tmp_path, text).jobs
+    assert (job.id, job.user, job.partition, job.nodes, job.cores) == ("7", "ada", "batch", 2, 4)
+    assert math.isnan(job.start)
+
+
+def test_a_few_jobs_that_cannot_be_read_are_left_out_and_named(tmp_path: Path) -> None:
+    header, line = row().splitlines()
+    queue = written(tmp_path, "\n".join([header, line, "4|root", line.replace("3|root", "5|root", 1)]) + "\n")
+    assert [job.id for job in queue.jobs] == ["3", "5"]
+    assert queue.left_out == {"that cannot be read (line 3: 2 fields, expected 10 as in the first line)": 1}
+    many = [header, line, *(f"{number}|root" for number in range(20))]
+    with pytest.raises(InputError, match=r"line 3: 2 fields"):
+        written(tmp_path, "\n".join(many))
+
+
+@pytest.mark.parametrize("delimiter", ["|", ";", ",", "\t"])
+def test_what_stands_between_the_columns_and_above_them(delimiter: str, tmp_path: Path) -> None:
+    text = row(REASON="None").replace("|", delimiter)
+    queue = written(tmp_path, "Mon Nov 23 19:08:00 2026\n" + text)
+    assert [(job.id, job.cores) for job in queue.jobs] == [("3", 3)]
+
+
+def test_a_name_that_holds_what_stands_between_the_columns(tmp_path: Path) -> None:
+    text = row(NAME="a|b|c", STATE="PENDING")
+    header, line = text.splitlines()
+    names, cells = header.split("|"), line.split("|")
+    # The name stands before the state.
+    order = [
+        names.index("JOBID"),
+        names.index("NAME"),
+        *(at for at, name in enumerate(names) if name not in ("JOBID", "NAME")),
+    ]
+    values = dict(zip(names, [*cells[: len(names) - 1], "a|b|c"], strict=True))
+    text = "|".join(names[at] for at in order) + "\n" + "|".join(values[names[at]] for at in order) + "\n"
+    (job,) = written(tmp_path, text).jobs
+    assert (job.id, job.nodes, job.cores, job.user) == ("3", 3, 3, "root")
+
+
+def test_several_clusters(tmp_path: Path) -> None:
+    text = "CLUSTER: alpha\n" + row(JOBID="3") + "CLUSTER: beta\n" + row(JOBID="4")
+    with pytest.raises(InputError, match=r"is of several clusters \(alpha, beta\): choose one with --cluster NAME"):
+        written(tmp_path, text)
+    assert [job.id for job in read_queue(tmp_path / "queue", Clock(), "beta").jobs] == ["4"]
+    jobs = json.loads((DATA / "squeue.json").read_text())["jobs"]
+    named = [{**job, "cluster": "alpha" if at else "beta"} for at, job in enumerate(jobs)]
+    (tmp_path / "queue").write_text(json.dumps({"jobs": named}))
+    assert len(read_queue(tmp_path / "queue", Clock(), "alpha").jobs) == len(jobs) - 1

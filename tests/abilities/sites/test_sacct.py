@@ -54,6 +54,7 @@ def dropped(report: ImportReport) -> dict[str, int]:
 
 
 def refusal(tmp_path: Path, content: str | bytes, **settings_: Any) -> str:
+    settings_.setdefault("bad_records", 0)
     path = tmp_path / "account.txt"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(InputError) as raised:

@@ -166,3 +166,27 @@ def test_other_dispatchers_and_other_options_are_left_alone() -> None:
     assert with_conf("slurm-backfill", {"depth": "3"}) == ("slurm-backfill", {"depth": "3"})
     with pytest.raises(InputError, match="option conf is read by batdispatch's commands"):
         create("slurm-backfill", {"conf": "x"})
+
+
+VALID = (
+    "SchedulerParameters=bf_min_prio_reserve=100,bf_running_job_reserve,pack_serial_at_end,bf_intervall=3\n"
+    "SelectTypeParameters=CR_Core_Memory,CR_LLN,CR_Cores\n"
+    "FairShareDampeningFactor=3\nAccountingStorageEnforce=limits\nEnforcePartLimits=ALL\nSuspendTime=600\n"
+    "DefMemPerCPU=4000\nMaxArraySize=10\nLicenses=matlab:3\nMailProg=/bin/mail\n"
+    "NodeName=n1\nPartitionName=p Nodes=n1 AllowQos=a DefMemPerCPU=1\n"
+)
+
+
+def test_every_setting_about_scheduling_has_a_line_and_valid_ones_are_never_doubted(tmp_path: Path) -> None:
+    rows = scheduling_of(read_conf(write(tmp_path, VALID))).readings
+    found = {f"{setting.key}": (verdict, why) for setting, verdict, why in rows}
+    verdicts = {key: verdict for key, (verdict, _) in found.items()}
+    assert verdicts == {
+        **dict.fromkeys(("bf_min_prio_reserve", "bf_running_job_reserve", "pack_serial_at_end"), "ignored"),
+        **{"bf_intervall": "ignored", "CR_Core_Memory": "understood", "CR_LLN": "ignored", "CR_Cores": "ignored"},
+        **dict.fromkeys(("FairShareDampeningFactor", "AccountingStorageEnforce", "EnforcePartLimits"), "ignored"),
+        **dict.fromkeys(("SuspendTime", "MaxArraySize", "AllowQos", "DefMemPerCPU"), "ignored"),
+        "Licenses": "understood",
+    }
+    assert [key for key, (_, why) in found.items() if "did you mean" in why] == ["bf_intervall", "CR_Cores"]
+    assert len(rows) == len(found) + 1  # DefMemPerCPU stands twice.

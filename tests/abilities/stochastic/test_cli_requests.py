@@ -5,12 +5,13 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from batdispatch.abilities.stochastic.doors.command import command
+from batdispatch.abilities.stochastic.request_options import QUESTION
+from batdispatch.cli.questions import command_of
 from batdispatch.core.errors import InputError
 
 
 def run(*arguments: str) -> str:
-    return CliRunner().invoke(command, arguments, catch_exceptions=False).stdout
+    return CliRunner().invoke(command_of(QUESTION), arguments, catch_exceptions=False).stdout
 
 
 def test_row_of_the_table_as_json() -> None:

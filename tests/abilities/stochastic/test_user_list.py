@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 import doors
 import queue_cases
-from batdispatch.abilities.stochastic.doors.command import command
+from batdispatch.abilities.stochastic.request_options import QUESTION
 from batdispatch.abilities.stochastic.requests import make_sequence
 from batdispatch.abilities.stochastic.requests.vocabulary import parse_law
 from batdispatch.abilities.verify.audit.run import Auditor
+from batdispatch.cli.questions import command_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.machine.machine import Machine
@@ -33,7 +34,7 @@ LAYERS = (
 
 
 def ask(*arguments: str) -> dict[str, object]:
-    done = CliRunner().invoke(command, (*arguments, "--json"), catch_exceptions=False)
+    done = CliRunner().invoke(command_of(QUESTION), (*arguments, "--json"), catch_exceptions=False)
     answer: dict[str, object] = json.loads(done.stdout)
     return answer
 

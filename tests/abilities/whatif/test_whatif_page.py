@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from batdispatch.abilities.campaigns.page.table import Block, RunMetric
 from batdispatch.abilities.whatif.page import AIMS, Group, Variant, WhatIf, opening
 from batdispatch.abilities.whatif.variants import _MEASURES, _natural, _size
-from batdispatch.report.replicates.table import Block, RunMetric
 
 LABELS = ("baseline", "hosts+10%", "dispatcher=filler")
 BLOCKS = tuple(Block("log", f"window {number}") for number in range(6))

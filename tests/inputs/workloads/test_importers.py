@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
@@ -66,8 +67,8 @@ ONE_SECOND = "ran for 0 s: taken as 1 s, since a delay must be above 0"
         ({"run": 0, "status": 5}, NEVER, None, None),
         ({"run": 0, "procs": 0}, NEVER, None, None),
         ({"submit": -1}, "without a submit time", None, None),
-        ({"status": 2}, "partial executions: the job has a summary line", None, None),
-        ({"status": 4}, "partial executions: the job has a summary line", None, None),
+        ({"status": 2}, None, None, (4, 90.0, "d60")),
+        ({"status": 4}, None, None, (4, 90.0, "d60")),
         ({"run": 0}, None, ONE_SECOND, (4, 90.0, "d1")),
         ({"run": 0, "status": 0}, None, ONE_SECOND, (4, 90.0, "d1")),
         ({"run": 30, "status": 5}, None, None, (4, 90.0, "d30")),
@@ -394,10 +395,67 @@ def test_the_format_is_guessed(name: str, content: str, kind: str, tmp_path: Pat
     assert guess_format(tmp_path / name) == kind
 
 
+def test_numbers_that_come_again_are_other_jobs(tmp_path: Path) -> None:
+    lines = [record(job=7), record(job=3, submit=110), *(record(job=7, submit=120 + i) for i in range(2))]
+    workload, report = swf(tmp_path, *lines)
+    assert [job.id for job in workload.jobs] == ["7", "3", "7~2", "7~3"]
+    assert counts(report.changed) == {"with the number of an earlier job: named with ~2 and so on": 2}
+
+
+def test_parts_of_a_job_without_a_summary_line_are_put_together(tmp_path: Path) -> None:
+    parts = [record(job=2, submit=100 + i, run=run, status=2) for i, run in enumerate([10, -1])]
+    workload, report = swf(tmp_path, *parts, record(job=2, submit=300, run=30, status=3), record(job=5, status=2))
+    assert [(job.id, job.submission, job.profile) for job in workload.jobs] == [("2", 0, "d40"), ("5", 0, "d60")]
+    assert list(counts(report.dropped).values()) == [2]
+    assert report.records == report.kept + 2
+
+
+@pytest.mark.parametrize(
+    ("header", "size"),
+    [
+        ("MaxProcs: 1,152", 1152),
+        ("MaxProcs: 1'152", 1152),
+        ("MaxProcs: 1 152 (of 12 racks)", 1152),
+        ("MaxProcs: 144 (8 CPUs each)", 144),
+        ("MaxProcs: 144 nodes", 144),
+        ("MaxProcs:64", 64),
+    ],
+)
+def test_headers_with_more_than_a_number(tmp_path: Path, header: str, size: int) -> None:
+    path = tmp_path / "log.swf"
+    path.write_text(f"; {header}\n{record()}\n")
+    found = read_log(path)
+    assert found.workload.nb_res == size
+    text = header.partition(":")[2].strip()
+    said = [note for note in found.report.notes if "header" in note and "taken" in note]
+    assert said == ([] if text.strip("0123456789,'") == "" else [f"the header MaxProcs is {text!r}, {size:,} taken"])
+
+
+def test_a_header_that_is_no_number_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.swf"
+    path.write_text(f"; MaxProcs: unknown\n; MaxNodes: -1\n{record()}\n")
+    found = read_log(path)
+    assert "the header MaxProcs is 'unknown', which is no number: left out" in found.report.notes
+    assert not any("MaxNodes" in note for note in found.report.notes)
+
+
+def test_bad_lines_are_left_out_and_named(tmp_path: Path) -> None:
+    workload, report = swf(tmp_path, *(record(job=i) for i in range(1, 6)), "1 2 3\n", record(job=9, run="soon"))
+    assert [job.id for job in workload.jobs] == ["1", "2", "3", "4", "5"]
+    assert counts(report.dropped) == {"that cannot be read (--bad-records)": 2}
+    assert [note for note in report.notes if "left out" in note] == [
+        f"left out: line {len(HEADER.splitlines()) + 6}: found 3 fields, expected the 18 of the format",
+        f"left out: line {len(HEADER.splitlines()) + 7}: field 4 is 'soon', expected a number",
+    ]
+    with pytest.raises(InputError, match=r"found 3 fields.*; with 2 such records the log is refused"):
+        swf(tmp_path, *(record(job=i) for i in range(1, 6)), "1 2 3\n", record(job=9, run="soon"), bad_records=1)
+
+
 def test_report_text_names_examples(tmp_path: Path) -> None:
-    _, report = swf(tmp_path, *(record(job=i, status=3) for i in range(7)), record(job=9))
+    numbers = range(7)
+    _, report = swf(tmp_path, *(record(job=i, status=3) for i in numbers), *(record(job=i) for i in numbers))
     text = report.as_text()
-    assert "8 records, 1 jobs kept" in text
+    assert "14 records, 7 jobs kept" in text
     assert "dropped: 7 partial executions" in text
     assert "(jobs 0, 1, 2, 3, 4, ...)" in text
     assert report.as_dict()["dropped"]["partial executions: the job has a summary line"]["count"] == 7

@@ -179,7 +179,6 @@ def test_an_ending_asks_for_a_mapping(tmp_path: Path) -> None:
         ("job,when,took,cpus\n1,0,1,1e300\n", "line 2, column 'cpus'"),
         ("job,when,took,cpus\n1,yesterday,1,1\n", "line 2, column 'when': 'yesterday', expected a time such as"),
         ('job,when,took,cpus\n"1\n\n",x,1,1\n', "line 4, column 'when'"),
-        ("job,when,took,cpus\n1,0,1,1\n1,0,1,1\n", "job 1: there are two jobs of this id"),
         ("job,when,took,cpus\n1,0,1e300,1\n", "beyond a thousand years"),
         ("job,when,took,cpus\n" + '"' + "x\n" * 200_000, "is no table: field larger than field limit"),
         ("", "there is no column"),
@@ -187,8 +186,17 @@ def test_an_ending_asks_for_a_mapping(tmp_path: Path) -> None:
 )
 def test_refusals(tmp_path: Path, content: str, told: str) -> None:
     with pytest.raises(InputError) as raised:
-        imported(tmp_path, content)
+        imported(tmp_path, content, bad_records=0)
     assert told in str(raised.value)
+
+
+def test_bad_rows_are_left_out_and_named_and_ids_that_come_again_get_a_number(tmp_path: Path) -> None:
+    read = imported(tmp_path, "job,when,took,cpus\n1,0,1,1\n2,0,soon,1\n1,5,1,1\n3,0\n")
+    assert [job.id for job in read.workload.jobs] == ["1", "1~2"]
+    assert [note for note in read.report.notes if note.startswith("left out")] == [
+        "left out: line 3, column 'took': 'soon', expected a number, or [D-]HH:MM:SS",
+        "left out: line 5: found 2 fields, expected the 4 of the header",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,5 +11,4 @@ The kernels are in C, in the folder `native`; the files here make what they work
 
 from batdispatch.core.abilities import Ability
 
-# One of the kernels lets hosts sleep.
-ABILITY = Ability(name="kernels", needs=("power",))
+ABILITY = Ability(name="kernels")

@@ -9,8 +9,7 @@ from batdispatch.abilities.kernels.columns import has_foresight
 from batdispatch.abilities.kernels.knowledge import Knowledge, knowledge_of, names
 from batdispatch.abilities.kernels.library import why_missing
 from batdispatch.abilities.kernels.queue_order import NO_KEY, asks_when_shared, formula_of, orderings_of
-from batdispatch.abilities.kernels.sleepers import inside
-from batdispatch.abilities.power.power_saving import PowerSaving
+from batdispatch.abilities.kernels.sleepers import inside, power_layer
 from batdispatch.core.line.dispatcher import GROUP, Dispatcher
 from batdispatch.core.line.registry import name_of
 from batdispatch.core.machine.machine import WEIGHT_PROPERTY, Machine
@@ -53,7 +52,7 @@ def calls(dispatcher: Dispatcher, machine: Machine) -> bool:
     return (
         (knowledge is not None and knowledge.is_called)
         or _has_reservations(machine)
-        or (isinstance(dispatcher, PowerSaving) and dispatcher.sleep is not None)
+        or ((layer := power_layer(dispatcher)) is not None and layer.sleep is not None)
         or (isinstance(inner, QueueDispatcher) and has_foresight(inner))
     )
 

@@ -18,9 +18,8 @@ from batdispatch.abilities.kernels.multifactor import with_factors
 from batdispatch.abilities.kernels.nodes import Demands, demands_of
 from batdispatch.abilities.kernels.reasons import columns_for
 from batdispatch.abilities.kernels.simulate import Schedule, schedule_of
-from batdispatch.abilities.kernels.sleepers import inside, sleepers_of
+from batdispatch.abilities.kernels.sleepers import inside, power_layer, sleepers_of
 from batdispatch.abilities.kernels.state import ENDS, KINDS, REJECTS, Ints, Jobs
-from batdispatch.abilities.power.power_saving import PowerSaving
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.impossible import why_never
 from batdispatch.core.line.dispatcher import Dispatcher
@@ -72,7 +71,7 @@ def run(
         Refusal: the kernel cannot go on.
     """
     began = time.perf_counter()
-    dispatcher, layer = inside(outermost), outermost if type(outermost) is PowerSaving else None
+    dispatcher, layer = inside(outermost), power_layer(outermost)
     assert isinstance(dispatcher, QueueDispatcher)
     try:
         jobs = jobs_of(said, dispatcher)

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.abilities.kernels.columns import path_of
 from batdispatch.abilities.kernels.knowledge import knowledge_of, names
 from batdispatch.abilities.kernels.library import structure_of
 from batdispatch.abilities.kernels.nodes import masks_of, words_of
-from batdispatch.abilities.power.power_saving import PowerSaving
-from batdispatch.abilities.power.sleep.rules import Idle, Quiet
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.machine.host_states import HostStates
@@ -21,6 +20,10 @@ from batdispatch.core.machine.power import HostPower
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.native.record import Record
 
+#: The class of `powered`, and those of the rules of sleep that kernels know. They are not imported: their ability may
+#: be missing, and then nothing has these classes.
+POWER_LAYER = "batdispatch.abilities.power.power_saving.PowerSaving"
+IDLE, QUIET = (f"batdispatch.abilities.power.sleep.rules.{name}" for name in ("Idle", "Quiet"))
 #: Phases of a switch that are noted.
 DECISION, _, _, ARRIVAL, _ = range(PHASES := 5)
 
@@ -31,28 +34,36 @@ class Sleepers(Record):
     kinds, _fields_ = structure_of("sleepers.h", "Sleepers")
 
 
+def power_layer(dispatcher: Dispatcher) -> Any:
+    """Return a dispatcher that is the layer `powered`; None: it is another one."""
+    return dispatcher if path_of(type(dispatcher)) == POWER_LAYER else None
+
+
 def inside(dispatcher: Dispatcher) -> Dispatcher:
     """Return the dispatcher inside the layer that saves power, or the dispatcher itself."""
-    return dispatcher.inner if type(dispatcher) is PowerSaving else dispatcher
+    layer = power_layer(dispatcher)
+    inner: Dispatcher = dispatcher if layer is None else layer.inner
+    return inner
 
 
 def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
     """Return why no kernel knows what the layer that saves power does around a dispatcher that has one, or None."""
-    if type(dispatcher) is not PowerSaving:
+    layer = power_layer(dispatcher)
+    if layer is None:
         return None
     if machine.site is not None and machine.site.windows:
         return "the machine has reservations, which layers do not take"
-    options = dispatcher.options
+    options = layer.options
     for name in ("cap", "price"):
         if getattr(options, name) != "none":
             return f"powered has a {name}, and kernels know none"
-    return None if dispatcher.sleep is None else _of_sleep(dispatcher, machine)
+    return None if layer.sleep is None else _of_sleep(layer, machine)
 
 
-def _of_sleep(dispatcher: PowerSaving, machine: Machine) -> str | None:
-    inner = dispatcher.inner
-    if type(dispatcher.sleep) not in (Idle, Quiet):
-        return f"sleep={dispatcher.options.sleep} has no kernel, idle and quiet have"
+def _of_sleep(layer: Any, machine: Machine) -> str | None:
+    inner = layer.inner
+    if path_of(type(layer.sleep)) not in (IDLE, QUIET):
+        return f"sleep={layer.options.sleep} has no kernel, idle and quiet have"
     knowledge = knowledge_of(inner)
     if not isinstance(inner, QueueDispatcher) or knowledge is None or not knowledge.sleepers:
         return f"hosts that sleep have a kernel only under {names(sleepers=True)}"
@@ -73,7 +84,7 @@ def why_not_counted(machine: Machine) -> str | None:
     return "hosts sleep at first, and kernels know none that do" if HostStates(machine).asleep else None
 
 
-def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleepers:
+def sleepers_of(layer: Any, machine: Machine, jobs: int) -> Sleepers:
     """Return the sleepers before anything happens."""
     states, words, size = HostStates(machine), words_of(machine), machine.size
     # Those of each that run jobs.
@@ -82,10 +93,10 @@ def sleepers_of(dispatcher: PowerSaving, machine: Machine, jobs: int) -> Sleeper
         words=words,
         sorts=len(kinds),
         longest=states.longest_wake,
-        after=dispatcher.options.after,
-        keep=dispatcher.kept_awake(machine),
-        if_nobody_waits=type(dispatcher.sleep) is Quiet,
-        ahead=dispatcher.options.ahead,
+        after=layer.options.after,
+        keep=layer.kept_awake(machine),
+        if_nobody_waits=path_of(type(layer.sleep)) == QUIET,
+        ahead=layer.options.ahead,
         last_moment=MAX_MOMENT,
         news=1,
         due=math.inf,

@@ -7,7 +7,7 @@ ABILITY = Ability(
     commands=(
         Command(
             "requests",
-            "batdispatch.abilities.stochastic.doors.command",
+            "batdispatch.abilities.stochastic.request_options",
             "Print how long a stochastic job should ask for.",
             heading="Dispatchers, and your own",
             after="explain",

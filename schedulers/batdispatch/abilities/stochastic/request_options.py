@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from batdispatch.core.line.settings import Form
+from batdispatch.core.questions import Question
 
 Unit = Literal["s", "min", "h", "d"]
 
@@ -47,3 +48,31 @@ class RequestQuestion(msgspec.Struct, frozen=True, kw_only=True):
         """The options of `price_options.PricedOptions` that are given."""
         given = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma, "overhead": self.overhead}
         return {name: value for name, value in given.items() if value is not None}
+
+
+QUESTION = Question(
+    "requests",
+    (RequestQuestion,),
+    "batdispatch.abilities.stochastic.requests.answer:answer",
+    """Print how long to ask for, attempt after attempt, when the run time is a random variable.
+
+    An attempt of limit t of a job that takes X costs alpha t + beta min(X, t) + gamma, and each further one
+    (alpha + beta) overhead more. All times are in the law's unit.
+
+    \b
+    Laws:
+      tnorm:LOWER,UPPER,MU,SIGMA        tlognorm:LOWER,UPPER,MU,SIGMA
+      tgamma:LOWER,UPPER,SHAPE,SCALE    tweibull:LOWER,UPPER,SHAPE,SCALE
+      texp:LOWER,UPPER,MEAN             pareto:LOWER,UPPER,ALPHA
+      beta:ALPHA,BETA[,LOWER,UPPER]     uniform:LOWER,UPPER
+      mixture:WEIGHT*LAW;WEIGHT*LAW     empirical:T1,T2,...
+
+    \b
+    Examples:
+      batdispatch requests --law tnorm:0,20,8,2 --unit h --zeta 0.1
+      batdispatch requests --law tnorm:0,20,8,2 --sequence toptimal[grid=200] --json
+      batdispatch requests --law tnorm:0,20,8,2 --beta 1 --gamma 0.5 --least 2
+      batdispatch requests --law uniform:2,98 --sequence 5h,40h,60h,98h
+      batdispatch requests --law pareto:1,20,2.1 --sequence neuroscience --history 1.2,4,2.5
+    """,
+)

@@ -4,7 +4,7 @@ from batdispatch.core.abilities import Ability, Command
 
 ABILITY = Ability(
     name="whatif",
-    needs=("sites",),
+    needs=("campaigns", "sites"),
     commands=(
         Command(
             "whatif",

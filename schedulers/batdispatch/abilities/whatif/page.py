@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from batdispatch.abilities.campaigns.page.aims import AIMS as ALL_AIMS
+from batdispatch.abilities.campaigns.page.aims import Aim
+from batdispatch.abilities.campaigns.page.answers import amount, interval, is_price
+from batdispatch.abilities.campaigns.page.page import effect_cell
+from batdispatch.abilities.campaigns.page.pairs import Pair, against
+from batdispatch.abilities.campaigns.page.table import RunMetric
 from batdispatch.abilities.whatif.fidelity.grade import Grade
 from batdispatch.core.line.hindsight import name_list
 from batdispatch.report.html import Cell, align_columns, page_text
 from batdispatch.report.opening import FIGURES, Figure, Opening, opening_of
-from batdispatch.report.replicates.aims import AIMS as ALL_AIMS
-from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.answers import amount, interval, is_price
-from batdispatch.report.replicates.page import effect_cell
-from batdispatch.report.replicates.pairs import Pair, against
-from batdispatch.report.replicates.table import RunMetric
 from batdispatch.results.metrics.rows import page_unit
 from batdispatch.results.numbers import duration, number
 

@@ -1,7 +1,7 @@
 """What would other settings have done to the jobs of a log: simulations of one log that differ in one thing each.
 
 Every variant simulates the whole log. The jobs are counted in windows by their submission, the same jobs for all, and
-what a change does is the mean over the windows with its interval, see `report.replicates.pairs`.
+what a change does is the mean over the windows with its interval, see `abilities.campaigns.page.pairs`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.abilities.campaigns.page.table import Block, Floats, RunMetric
 from batdispatch.abilities.whatif.changes import Setup, setup_of, with_change
 from batdispatch.abilities.whatif.fidelity.grade import Grade, grade_of
 from batdispatch.abilities.whatif.fidelity.simulation import waits_in, waits_of
@@ -28,7 +29,6 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.inputs.workloads.windows import plan_windows
-from batdispatch.report.replicates.table import Block, Floats, RunMetric
 from batdispatch.results.starvation import FolderJobs
 from batdispatch.runs.compare import compare
 from batdispatch.runs.inputs import INPUT, Inputs

@@ -94,9 +94,9 @@ def split_list(text: str) -> Iterator[str]:
     """Yield the parts of a list between commas that stand in no brackets."""
     depth, begin = 0, 0
     for position, letter in enumerate(text):
-        if letter == "[":
+        if letter in "[(":
             depth += 1
-        elif letter == "]":
+        elif letter in "])":
             depth -= 1
         elif letter == "," and depth == 0:
             yield text[begin:position]

@@ -19,6 +19,8 @@ from batdispatch.core.errors import InputError
 
 #: Host property with the watts of each power state.
 WATTS_PROPERTY = "wattage_per_state"
+#: What Batsim called it before 2020, and SimGrid before 3.25.
+_OLD_WATTS_PROPERTY = "watt_per_state"
 #: Host property with the states that a host sleeps in and switches through.
 SLEEP_PROPERTY = "sleep_pstates"
 #: More than any host burns; sums of joules stay finite.
@@ -131,7 +133,10 @@ def read_power(properties: Mapping[str, str], speeds: Sequence[float], cores: in
     """
     text = properties.get(WATTS_PROPERTY)
     if text is None:
-        raise InputError(f"it has no {WATTS_PROPERTY}, expected {_WATTS_FORM}")
+        old = ""
+        if _OLD_WATTS_PROPERTY in properties:
+            old = f" but {_OLD_WATTS_PROPERTY}, its name until 2020, when its middle figure was that of one core"
+        raise InputError(f"it has no {WATTS_PROPERTY}{old}, expected {_WATTS_FORM}")
     watts = [_read_watts(part) for part in text.rstrip().rstrip(",").split(",")]
     if speeds and len(watts) != len(speeds):
         raise InputError(

@@ -94,7 +94,7 @@ class Window(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     hosts: list[str] | None = None
     #: This many of the hosts, the first ones in order of their ids; None: all.
     nodes: int | None = None
-    #: Whose jobs are let in, by the jobs' fields.
+    #: Whose jobs are let in, by the jobs' fields; of ``-bob``, everybody's but Bob's.
     users: list[str] = []
     accounts: list[str] = []
     partitions: list[str] = []
@@ -295,11 +295,16 @@ class Site:
 
     def _lists(self, window: Window, job: Job) -> bool:
         partition = self.partition_of(job)
-        return (
-            (bool(job.user) and job.user in window.users)
-            or ("account" in job.extra and str(job.extra["account"]) in window.accounts)
-            or (partition is not None and partition.name in window.partitions)
+        told = (
+            (job.user, window.users),
+            (str(job.extra.get("account", "")), window.accounts),
+            ("" if partition is None else partition.name, window.partitions),
         )
+        if any(f"-{name}" in listed for name, listed in told if name):
+            return False
+        entries = [one for _, listed in told for one in listed]
+        lets_others_in = bool(entries) and all(one.startswith("-") for one in entries)
+        return lets_others_in or any(name in listed for name, listed in told if name)
 
     def window_of(self, job: Job) -> Window | None:
         """Return the reservation that a job asks for; None: it asks for none that there is."""

@@ -86,11 +86,11 @@ def assemble(
     Raises:
         InputError: the log is wrong, or no job is left.
     """
-    names: list[str] = []
+    names: set[str] = set()
     refusal = None if machine is None else _refusals(machine)
 
     def sifted(jobs: LogColumns, sieve: Sieve) -> LogColumns:
-        names.extend(compress(jobs.ids, sieve.kept))
+        _name_again(jobs, sieve, names, report)
         _check_times(jobs, sieve, source)
         _select(jobs, selection, sieve, source)
         _repair_runtimes(jobs, options, sieve)
@@ -100,7 +100,6 @@ def assemble(
         return jobs.sifted(sieve)
 
     jobs = LogColumns.joined(starmap(sifted, blocks(found, report)))
-    _check_names(names, source)
     names.clear()
     if selection.dated and not info.dated:
         raise InputError("this log's clock has no dates, expected seconds or 30d, 2w, ...", source="option --select")
@@ -129,13 +128,17 @@ def assemble(
     return LogWorkload(path=source, name=stem(source), nb_res=nb_res, about=about, jobs=jobs, profiles=profiles)
 
 
-def _check_names(names: list[str], source: Path) -> None:
-    """Refuse jobs that are there twice."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InputError("there are two jobs of this id", source=str(source), place=f"job {name}")
-        seen.add(name)
+def _name_again(jobs: LogColumns, sieve: Sieve, names: set[str], report: ImportReport) -> None:
+    """Give jobs whose id came before another one, and add all ids to those that came."""
+    ids = list(compress(jobs.ids, sieve.kept))
+    again = len(set(ids)) < len(ids) or not names.isdisjoint(ids)
+    for row in np.flatnonzero(sieve.kept).tolist() if again else ():
+        name = jobs.ids[row]
+        if name in names:
+            jobs.ids[row] = next(each for count in range(2, 10**9) if (each := f"{name}~{count}") not in names)
+            report.change("with the number of an earlier job: named with ~2 and so on", name)
+        names.add(jobs.ids[row])
+    names.update(ids)
 
 
 def _check_times(jobs: LogColumns, sieve: Sieve, source: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import cache
 from itertools import starmap
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
-from batdispatch.inputs.files import Source
+from batdispatch.inputs.files import Source, head_of
 from batdispatch.inputs.log_options import ENTRY_POINTS, LogOptions
 from batdispatch.inputs.workloads.assembly import assemble, blocks
 from batdispatch.inputs.workloads.log_columns import LogColumns
@@ -21,9 +22,13 @@ from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.report import ImportReport
 
 _KNOWN = (
-    "expected an SWF log (18 fields a line), what sacct --parsable2 prints (columns by header), a KIT .rst log (9 "
-    "fields and ';'), Eurora's (fields, ';' and '__') or a table whose columns --columns names"
+    "expected an SWF log (18 fields a line), what sacct --parsable2 or --json prints (columns by header), accounts of "
+    "PBS or Torque, a KIT .rst log (9 fields and ';'), Eurora's (fields, ';' and '__') or a table whose columns "
+    "--columns names"
 )
+
+#: What a workload of Batsim has near its beginning.
+_BATSIM = (b'"nb_res"', b'"subtime"', b'"profiles"')
 
 
 @cache
@@ -42,9 +47,15 @@ def guess_format(path: Path) -> str:
     Raises:
         InputError: it looks like none of the formats.
     """
+    head = head_of(path) if path.is_file() else b""
     for name, kind in formats().items():
-        if kind.is_folder if path.is_dir() else _plain_name(path).endswith(kind.endings):
+        if kind.holds is not None and kind.holds(head):
             return name
+    if named := _named(path):
+        # A table needs to be told more, so that it may well be something else.
+        if named == "table" and (other := _stranger(head)):
+            raise InputError(other, source=str(path))
+        return named
     text = _first_line(path)
     if not text:
         raise InputError(f"is empty, {_KNOWN}", source=str(path))
@@ -56,7 +67,21 @@ def guess_format(path: Path) -> str:
     for name, kind in formats().items():
         if kind.suits is not None and kind.suits(text):
             return name
-    raise InputError(f"the format is none we know: {_KNOWN}", source=str(path))
+    raise InputError(_stranger(head) or f"the format is none we know: {_KNOWN}", source=str(path))
+
+
+def _stranger(head: bytes) -> str:
+    """Return what a file is that begins so, if a format knows it as something that is not read; empty: none does."""
+    told = (kind.stranger(head) for kind in formats().values() if kind.stranger is not None)
+    return next(filter(None, told), "")
+
+
+def _named(path: Path) -> str:
+    """Return the format that a log's name tells; empty: none."""
+    for name, kind in formats().items():
+        if kind.is_folder if path.is_dir() else _plain_name(path).endswith(kind.endings):
+            return name
+    return ""
 
 
 def _plain_name(path: Path) -> str:
@@ -73,7 +98,12 @@ def is_workload(path: Path) -> bool:
     """Return whether a file is a Batsim workload rather than a log, told by its name or else by its first byte."""
     if not path.is_file():
         return False
-    return _plain_name(path).endswith(".json") or _first_line(path).startswith(b"{")
+    head = head_of(path)
+    looks_so = _plain_name(path).endswith(".json") or head.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
+    if not looks_so or any(mark in head for mark in _BATSIM):
+        return looks_so
+    # Others write JSON, too.
+    return not any(kind.holds is not None and kind.holds(head) for kind in formats().values())
 
 
 class Records(NamedTuple):
@@ -103,7 +133,11 @@ def read_records(path: str | Path, *, kind: str | None = None, options: LogOptio
 
 
 def _kind(source: Path, kind: str | None, options: LogOptions) -> str:
-    kind = kind or ("table" if options.columns else guess_format(source))
+    if options.columns:
+        kind = kind or "table"
+    elif options.header:
+        kind = kind or "sacct"
+    kind = kind or guess_format(source)
     if kind not in formats():
         raise InputError(f"{kind!r} is no log format, expected one of {', '.join(formats())}", source="option --format")
     return kind

@@ -141,6 +141,10 @@ class LogFormat(NamedTuple):
     endings: tuple[str, ...] = ()
     #: Whether the first line of a file, without blanks around it, looks like this format; None: no line does.
     suits: Callable[[bytes], bool] | None = None
+    #: Whether a file that begins so can be of no other format, whatever its name says; None: its name may say more.
+    holds: Callable[[bytes], bool] | None = None
+    #: Says what a file is that begins so, is like this format and is not read, and what to do instead; empty: nothing.
+    stranger: Callable[[bytes], str] | None = None
     #: Whether a folder may be such a log.
     is_folder: bool = False
     #: The machine that such logs are of; None: any.

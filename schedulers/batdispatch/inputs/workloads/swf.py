@@ -4,8 +4,8 @@ A line a job, 18 numbers, -1 for unknown; comments begin with ``;`` and hold ``;
 job, submit time, wait, run time, allocated processors, CPU time, used memory (KB a processor), requested processors,
 requested time, requested memory (KB a processor), status, user, group, executable, queue, partition, preceding job,
 think time.
-Status: 0 failed, 1 completed, 2-4 partial executions of a job that also has a summary line, 5 cancelled (before it
-started, or while it ran).
+Status: 0 failed, 1 completed, 2-4 partial executions of a job that also has a summary line (without one they are put
+together: the job ran as long as they did), 5 cancelled (before it started, or while it ran).
 
 References:
     Chapin et al., "Benchmarks and standards for the evaluation of parallel job schedulers", JSSPP 1999.
@@ -15,6 +15,7 @@ References:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from batdispatch.core.jobs.request import Dependency
 from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.bad_records import BadRecords
 from batdispatch.inputs.workloads.log_columns import LogBlock, LogColumns
 from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, check_processors_per_host
 from batdispatch.inputs.workloads.report import ImportReport, Sieve
@@ -41,8 +43,16 @@ _HEADERS = {
     "TimeZoneString": False,
     "Acknowledge": False,
 }
+#: A number that a header begins with, perhaps with separators of thousands.
+_HEADER_NUMBER = re.compile(r"(?:\d{1,3}(?:[,'  ]\d{3})+|\d{1,15})(?![\w.])", re.ASCII)
+_SEPARATORS = {ord(letter): None for letter in ",'  "}
+#: Where the texts of headers are kept that are not just a number; no header is called so.
+_UNREAD = ""
 #: Fields of a line.
 _FIELDS = 18
+#: Statuses of a part of a job's run: it goes on, it ended well, it failed.
+_PARTIAL = (2, 3, 4)
+_STATUS, _WAIT, _RUNTIME = 10, 2, 3
 #: The last fields, which are kept as they are when known, and where they begin, counted from 0.
 _KEPT = ("user", "group", "executable", "queue", "partition", "preceding_job", "think_time")
 _FIRST_KEPT = 11
@@ -72,13 +82,23 @@ def read_swf(
     if options.memory not in (None, "none") and units != "cores":
         raise InputError("needs --units cores: whole hosts come with all their memory", source="option --memory")
     headers: dict[str, Any] = {}
+    bad = BadRecords(str(path), options, report)
+    parts = _Parts(report)
     with Source(path, progress=progress) as log:
         for number, lines in log.blocks():
-            rows = _rows(lines, number, log.name, headers)
+            rows = _rows(lines, number, log.name, headers, bad, report)
             if len(rows):
                 report.records += len(rows)
-                yield _jobs(rows, units, options, report)
+                yield _jobs(parts.whole(rows), units, options, report)
         info.digest = log.digest()
+    bad.conclude()
+    joined = parts.joined()
+    if len(joined):
+        yield _jobs(joined, units, options, report)
+    unread = headers.pop(_UNREAD, {})
+    for name, text in unread.items():
+        what = f"{headers[name]:,} taken" if name in headers else "which is no number: left out"
+        report.notes.append(f"the header {name} is {text!r}, {what}")
     info.hosts = _hosts(headers, units, options)
     info.why = _why(headers, units, options)
     if units == "cores" and headers.get("MaxProcs") and headers.get("MaxNodes"):
@@ -92,10 +112,15 @@ def _read_header(line: bytes, headers: dict[str, Any]) -> None:
     if not colon or key not in _HEADERS or key in headers:
         return
     text = value.strip().decode("latin-1")
+    match = _HEADER_NUMBER.match(text)
     if not _HEADERS[key]:
         headers[key] = text[:200]
-    elif text.isascii() and text.isdigit() and len(text) < 16:
-        headers[key] = int(text)
+    elif match is not None:
+        headers[key] = int(match[0].translate(_SEPARATORS))
+        if match.end() < len(text):
+            headers.setdefault(_UNREAD, {})[key] = text[:60]
+    elif text and text != "-1":
+        headers.setdefault(_UNREAD, {})[key] = text[:60]
 
 
 def _hosts(headers: dict[str, Any], units: str, options: LogOptions) -> int | None:
@@ -114,7 +139,9 @@ def _why(headers: dict[str, Any], units: str, options: LogOptions) -> str:
     return f"{name} {headers.get(name, 0):,} in the log's header{each}"
 
 
-def _rows(lines: list[bytes], first: int, source: str, headers: dict[str, Any]) -> NDArray[np.float64]:
+def _rows(
+    lines: list[bytes], first: int, source: str, headers: dict[str, Any], bad: BadRecords, report: ImportReport
+) -> NDArray[np.float64]:
     """Return the numbers of some lines, float64 [record, field], and keep the headers among them.
 
     Where the format's fields end, a record has the number of further ones.
@@ -127,8 +154,12 @@ def _rows(lines: list[bytes], first: int, source: str, headers: dict[str, Any]) 
         text = line.lstrip()
         if text.startswith(b";"):
             _read_header(text, headers)
-        elif text:
-            found.append(_numbers(text, source, number))
+        elif text and not text.startswith(b"#"):
+            try:
+                found.append(_numbers(text, source, number))
+            except InputError as problem:
+                report.records += 1
+                bad.add(problem)
     return np.array(found).reshape(len(found), _FIELDS + 1)
 
 
@@ -166,13 +197,53 @@ def _numbers(line: bytes, source: str, number: int) -> list[float]:
     return [*values, len(fields) - _FIELDS]
 
 
+class _Parts:
+    """Records that are parts of a job's run; most jobs with such parts have a summary line of the same number, too."""
+
+    def __init__(self, report: ImportReport) -> None:
+        self._report = report
+        self._parts: list[NDArray[np.float64]] = []
+        #: Numbers of the records that are no parts, int64 [record] each.
+        self._summaries: list[NDArray[np.int64]] = []
+
+    def whole(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the records that are of whole jobs; the others are kept for `joined`."""
+        partial = np.isin(rows[:, _STATUS], _PARTIAL)
+        self._summaries.append(rows[~partial, 0].astype(np.int64))
+        if not partial.any():
+            return rows
+        self._parts.append(rows[partial])
+        return rows[~partial]
+
+    def joined(self) -> NDArray[np.float64]:
+        """Return a record of each job that has parts and no summary line: with the sum of their run times."""
+        parts = np.concatenate(self._parts) if self._parts else np.zeros((0, _FIELDS + 1))
+        summaries = set(np.concatenate(self._summaries).tolist()) if len(parts) else set()
+        runs: dict[int, list[NDArray[np.float64]]] = {}
+        for row in parts:
+            job = int(row[0])
+            if job in summaries:
+                self._report.drop("partial executions: the job has a summary line", str(job))
+            else:
+                runs.setdefault(job, []).append(row)
+        found = []
+        for job, rows in runs.items():
+            first = rows[0].copy()
+            if known := [float(row[_RUNTIME]) for row in rows if row[_RUNTIME] >= 0]:
+                first[_RUNTIME] = sum(known)
+            found.append(first)
+            for _ in rows[1:]:
+                what = "further partial executions of jobs without a summary line: put together with the first"
+                self._report.drop(what, str(job))
+        return np.array(found).reshape(len(found), _FIELDS + 1)
+
+
 def _jobs(rows: NDArray[np.float64], units: str, options: LogOptions, report: ImportReport) -> LogBlock:
     """Return the jobs of some records, float64 [record, field], and which of them ran."""
     ids = list(map(str, map(int, rows[:, 0].tolist())))
     submit, wait, runtime, allocated, asked, limit, status = (rows[:, field] for field in _OF_JOB)
     sieve = Sieve(report, ids)
     sieve.change("with more than 18 fields: the rest is not read", rows[:, _FIELDS] > 0)
-    sieve.drop("partial executions: the job has a summary line", np.isin(status, (2, 3, 4)))
     sieve.drop("without a submit time", submit < 0)
     sieve.drop("without a run time", (runtime < 0) & (allocated > 0))
     sieve.drop("never started", runtime < 0)
@@ -180,7 +251,7 @@ def _jobs(rows: NDArray[np.float64], units: str, options: LogOptions, report: Im
         "never started (0 s and no processors, or cancelled)",
         (runtime == 0) & ((allocated <= 0) | (status == 5)),
     )
-    sieve.change("with a status outside the format: taken as run", ~np.isin(status, (-1, 0, 1, 5)))
+    sieve.change("with a status outside the format: taken as run", ~np.isin(status, (-1, 0, 1, 5, *_PARTIAL)))
     size = _sizes(allocated, asked, options, sieve)
     jobs = LogColumns(
         ids=ids,
@@ -242,4 +313,8 @@ def _demands(rows: NDArray[np.float64], options: LogOptions, sieve: Sieve) -> li
     return [tables[amount] for amount in amounts]
 
 
-FORMAT = LogFormat(read_swf, endings=(".swf",), suits=lambda line: line.startswith(b";") or len(line.split()) >= 18)
+def _suits(line: bytes) -> bool:
+    return line.startswith(b";") or (len(line.split()) >= _FIELDS and line.split()[0].isdigit())
+
+
+FORMAT = LogFormat(read_swf, endings=(".swf",), suits=_suits)

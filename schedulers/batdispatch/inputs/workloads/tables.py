@@ -16,6 +16,7 @@ from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import Source, file_digest
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.amounts import read_memory
+from batdispatch.inputs.workloads.bad_records import BadRecords
 from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, check_processors_per_host
 from batdispatch.inputs.workloads.mapping import (
     JOULES,
@@ -72,8 +73,9 @@ def read_table(
             source="option --columns",
         )
     table = parse_columns(options.columns)
+    bad = BadRecords(str(path), options, report)
     if path.name.endswith(".parquet"):
-        yield from _parquet_jobs(path, table, options, report, info)
+        yield from _parquet_jobs(path, table, options, report, info, bad)
         return
     with Source(path, progress=progress) as log:
         lines = (line.decode("utf-8-sig" if number == 1 else "utf-8", "replace") for number, line in log.lines())
@@ -83,19 +85,26 @@ def read_table(
         try:
             reader = _RowReader(log.name, table.header or next(rows, []), table, options, report, info)
             for fields in rows:
-                row = fields if check is None else _checked(fields, check, log.name, rows.line_num)
-                if row:
-                    job = reader.job(row, rows.line_num)
-                    if job is not None:
-                        yield job
+                try:
+                    row = fields if check is None else _checked(fields, check, log.name, rows.line_num)
+                except InputError as problem:
+                    report.records += 1
+                    bad.add(problem)
+                    continue
+                job = None
+                with bad.tolerated():
+                    job = reader.job(row, rows.line_num) if row else None
+                if job is not None:
+                    yield job
         except csv.Error as problem:
             raise InputError(f"is no table: {problem}", source=log.name, place=f"line {rows.line_num}") from None
         info.digest = log.digest()
+    bad.conclude()
     reader.tell(info, report)
 
 
 def _parquet_jobs(
-    path: Path, table: Table, options: LogOptions, report: ImportReport, info: LogInfo
+    path: Path, table: Table, options: LogOptions, report: ImportReport, info: LogInfo, bad: BadRecords
 ) -> Iterator[LogJob]:
     """Yield the jobs of a table in Parquet, of which only the columns are read that the mapping names."""
     from batdispatch.inputs.workloads.parquet import ParquetTable
@@ -104,10 +113,13 @@ def _parquet_jobs(
     with ParquetTable(path, wanted) as file:
         reader = _RowReader(str(path), file.names, table, options, report, info)
         for number, row in file.rows():
-            job = reader.job(row, number)
+            job = None
+            with bad.tolerated():
+                job = reader.job(row, number)
             if job is not None:
                 yield job
     info.digest = file_digest(path)
+    bad.conclude()
     reader.tell(info, report)
 
 

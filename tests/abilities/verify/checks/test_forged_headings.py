@@ -15,7 +15,7 @@ import pytest
 
 import batdispatch
 import made_up_site
-from batdispatch.runs.replicates import table_of
+from batdispatch.abilities.campaigns.replicates import table_of
 from forged_folders import Forge, both, edit, in_facts, in_needs, in_table, swap
 from honest_folders import MACHINE, call, make
 

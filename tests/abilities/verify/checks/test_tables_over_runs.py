@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from click.testing import CliRunner
 
+from batdispatch.abilities.campaigns.campaign.campaign import link
+from batdispatch.abilities.campaigns.campaign.leftovers import note_needs
 from batdispatch.abilities.verify.checks.folders import collections_in
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
@@ -22,11 +24,6 @@ from batdispatch.inputs.platforms.generate import flat
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.run_names import belied_name
-from batdispatch.runs.campaign.campaign import link
-from batdispatch.runs.campaign.leftovers import note_needs
-from batdispatch.runs.campaign.table import read_all_rows
-from batdispatch.runs.leaderboard.cells import as_csv, read_cells
-from batdispatch.runs.leaderboard.page import page
 from campaigns import SMALL, make, planned
 
 pytestmark = pytest.mark.usefixtures("worker_threads")
@@ -280,21 +277,6 @@ def test_a_cell_that_is_gone_is_found(campaigns: Path, check: Check) -> None:
     shutil.rmtree(campaigns / "cells")
     with pytest.raises(InputError, match="none of the campaign's runs is there"):
         collections_in([campaigns / "small"])
-
-
-def test_the_table_and_the_page_of_a_leaderboard_are_those_of_its_runs(campaigns: Path, check: Check) -> None:
-    own = (campaigns / "small").rename(campaigns / "leaderboard")
-    cells = read_cells(read_all_rows(own), campaigns / "cells")
-    (own / "leaderboard.csv").write_text(as_csv(cells))
-    (own / "leaderboard.md").write_text(page([], cells, {}, "leaderboard.csv"))
-    found = check(own, "--sample", 1, "--replay", "never")
-    assert (found.status, found.text.count(": 1 rule, no violation")) == (0, 3)
-    for name in ("leaderboard.csv", "leaderboard.md"):
-        text = (own / name).read_text()
-        last = text.splitlines()[-1]
-        (own / name).write_text(text.replace(last, last.replace(last[-2], "x")))
-        assert f"{own / name}: table: the runs give another {name}" in check(own, "--replay", "never").text
-        (own / name).write_text(text)
 
 
 # ---------------------------------------------------------------------- samples and names

@@ -2,11 +2,13 @@
 
 import { INK } from "./charts/axes.js";
 import { stripes } from "./charts/gantt-vector.js";
-import { LEFT, RIGHT, line } from "./look.js";
+import { LEFT, RIGHT, density, line } from "./look.js";
 import { shape, written } from "./svg.js";
 
 /** Room above each chart, of a line of the legend, between two entries, and of a letter, px. */
 const TITLE = 22, LINE = 18, GAP = 16, LETTER = 6.6;
+/** Maps of all runs in view are as tall as so many other charts, at most. */
+const MANY = 4;
 
 /** Return the charts in view as the text of an SVG file. */
 export const pictureAsSvg = (explorer, layout) => written(vectorPicture(explorer, layout));
@@ -20,7 +22,7 @@ export function vectorPicture(explorer, { charts, width, tall }) {
   let top = legend(svg, explorer, width, charts.some((chart) => chart.curve));
   for (const chart of charts) {
     svg.append(shape("text", { x: LEFT, y: top + 15, fill: INK, "font-size": 12, "font-weight": "bold" }, chart.title));
-    const { group, height } = chart.vector?.(width - LEFT - RIGHT, tall) ?? asImage(chart, width);
+    const { group, height } = chart.vector?.(width - LEFT - RIGHT, tall) ?? asImage(chart, width, tall && MANY * tall);
     group.setAttribute("transform", `translate(${LEFT} ${top + TITLE})`);
     svg.append(group);
     top += TITLE + height;
@@ -49,11 +51,12 @@ function legend(svg, { colourings, colouring, shown }, width, curves) {
   return y + 6;
 }
 
-/** Return a chart as the picture that the page has of it, which is made narrower where it is wider than `most` px. */
-export function asImage(chart, most = Infinity) {
+/** Return a chart as the picture that the page has of it, made smaller where it is wider or taller than so many px. */
+function asImage(chart, widest, tallest = Infinity) {
   const { canvas, left } = chart.picture();
-  const { width, height } = canvas.getBoundingClientRect();
-  const scale = Math.min(1, (most - left) / width), x = left - LEFT;
+  // One that is made for this is not on the page.
+  const { width, height } = canvas.isConnected ? canvas.getBoundingClientRect() : { width: canvas.width / density(), height: canvas.height / density() };
+  const scale = Math.min(1, (widest - left) / width, tallest / height), x = left - LEFT;
   const image = shape("image", { x, width: width * scale, height: height * scale, href: canvas.toDataURL() });
   return { group: shape("g", {}, image), height: height * scale };
 }

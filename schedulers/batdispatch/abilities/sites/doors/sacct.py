@@ -1,5 +1,8 @@
 """Slurm's accounts, as ``sacct --parsable2`` prints them, with the columns that the header names.
 
+The same is read of ``sacct --json``, of slurmrestd's lists of jobs and of JobComp's text files (`sacct_json`,
+`jobcomp`), which are taken for the columns that say it.
+
 One line a record. ``123`` is a job, ``123_4`` a task of an array, ``123+1`` a component of a heterogeneous job, and
 what follows a dot (``123.batch``, ``123.0``) is a step, which is no job. A job that was requeued has a record for each
 run (``--duplicates``), and a job number may come again years later.
@@ -21,12 +24,17 @@ from pathlib import Path
 
 import msgspec
 
-from batdispatch.abilities.sites.doors.sacct_lines import is_header, read_lines
+from batdispatch.abilities.sites.doors.jobcomp import is_jobcomp, read_jobcomp
+from batdispatch.abilities.sites.doors.sacct_json import read_json
+from batdispatch.abilities.sites.doors.sacct_lines import columns_named, is_header, read_lines, stranger
 from batdispatch.abilities.sites.doors.sacct_records import Record, RecordReader
+from batdispatch.abilities.sites.doors.slurm_json import is_slurm_json
 from batdispatch.abilities.sites.doors.slurm_texts import END_STATES, NOTHING_AWAITED, OPEN_STATES, RERUN_STATES
+from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.request import Dependency
-from batdispatch.inputs.files import Source
+from batdispatch.inputs.files import Source, head_of
 from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.bad_records import BadRecords
 from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.totals import demand_of
@@ -49,13 +57,30 @@ def read_sacct(
     Raises:
         InputError: a column is missing, or a field cannot be read.
     """
-    reader = RecordReader(path, options, report, info)
+    bad = BadRecords(str(path), options, report)
+    # What comes through a pipe comes once.
+    form = form_of(head_of(path)) if path.is_file() else "text"
+    reader = RecordReader(path, options, report, info, "job" if form == "json" else "line")
 
     def conclude(log: Source) -> None:
         info.digest = log.digest()
 
-    for columns, fields, line in read_lines(path, report, conclude, progress):
-        reader.take(columns, fields, line)
+    if form == "json":
+        rows = read_json(path, report, bad, conclude)
+    elif form == "jobcomp":
+        rows = read_jobcomp(path, report, bad, conclude, progress)
+    else:
+        named = columns_named(options.header, path) if options.header else None
+        if named is not None:
+            reader.use(named, 1)
+        rows = read_lines(path, report, bad, conclude, progress, columns=named)
+    for columns, fields, line in rows:
+        reader.use(columns, line)
+        try:
+            reader.take(fields, line)
+        except InputError as problem:
+            bad.add(problem)
+    bad.conclude()
     reader.conclude()
     yield from _Jobs(reader, options, report, info.use.whole).jobs()
     report.notes.extend(reader.remarks())
@@ -298,4 +323,18 @@ def _or_last(moment: float) -> float:
     return math.inf if math.isnan(moment) else moment
 
 
-FORMAT = LogFormat(read_sacct, endings=(".sacct",), suits=is_header)
+def form_of(head: bytes) -> str:
+    """Return in which form a file begins that holds accounts of Slurm: text, json or jobcomp; empty: in none."""
+    if is_slurm_json(head):
+        return "json"
+    lines = [line for line in head.splitlines() if line.strip()][:20]
+    if lines and is_jobcomp(lines[0]):
+        return "jobcomp"
+    return "text" if any(map(is_header, lines)) else ""
+
+
+def _holds(head: bytes) -> bool:
+    return form_of(head) != ""
+
+
+FORMAT = LogFormat(read_sacct, endings=(".sacct",), holds=_holds, stranger=stranger)

@@ -29,6 +29,7 @@ from batdispatch.abilities.sites.doors.slurm_texts import (
     read_tres,
 )
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.options import did_you_mean
 from batdispatch.core.machine.features import CONSTRAINT
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.amounts import read_memory
@@ -97,8 +98,10 @@ class RecordReader:
         steps: how many records of steps there were, by kind.
     """
 
-    def __init__(self, path: Path, options: LogOptions, report: ImportReport, info: LogInfo) -> None:
-        self._source = str(path)
+    def __init__(
+        self, path: Path, options: LogOptions, report: ImportReport, info: LogInfo, unit: str = "line"
+    ) -> None:
+        self._source, self._unit = str(path), unit
         self._options, self._report, self._info = options, report, info
         self._units: Literal["hosts", "cores"] = options.units or "cores"
         check_processors_per_host(options, self._units)
@@ -111,16 +114,21 @@ class RecordReader:
         self._columns: Columns | None = None
         self.steps: dict[str, int] = {}
         self.records: list[Record] = []
+        #: Cluster -> how many records of it there were; the empty one: it is not told.
+        self.clusters: Counter[str] = Counter()
         self._tres: dict[str, Tres] = {}
         self._texts: dict[str, str] = {}
         self._line = 0
 
     # ------------------------------------------------------------------ a record
 
-    def take(self, columns: Columns, fields: list[str], line: int) -> None:
-        """Read one record and keep it, unless it is a step's or one whose job never ran."""
-        if columns is not self._columns:
-            self._use(columns)
+    def take(self, fields: list[str], line: int) -> None:
+        """Read one record and keep it, unless it is a step's or one whose job never ran.
+
+        Raises:
+            InputError: a field cannot be read.
+        """
+        assert self._columns is not None
         self._line = line
         name = fields[self._id]
         if "." in name:
@@ -131,9 +139,14 @@ class RecordReader:
             self.steps[kind] = self.steps.get(kind, 0) + 1
             return
         self._report.records += 1
+        cluster = fields[self._cluster] if self._cluster >= 0 else ""
+        self.clusters[cluster] += 1
+        if cluster and self._options.cluster and cluster != self._options.cluster:
+            self._report.drop("of other clusters (--cluster)", name)
+            return
         match = _JOB.fullmatch(name)
         if match is None:
-            self._refuse(columns.header.split(columns.delimiter)[self._id], name, "a job such as 123, 123_4 or 123+0")
+            self._refuse(self._columns.names[self._id], name, "a job such as 123, 123_4 or 123+0")
         job, task, pending, component = match.groups()
         if pending is not None:
             self._report.drop("tasks of arrays that never started, a record for all of them", name)
@@ -143,13 +156,14 @@ class RecordReader:
         record = self._read(fields, job, -1 if component is None else int(component))
         self.records.append(record)
 
-    def _use(self, columns: Columns) -> None:
-        """Take other columns.
+    def use(self, columns: Columns, line: int) -> None:
+        """Take the columns of a record that begins in some line.
 
         Raises:
             InputError: one that is needed is missing.
         """
-        self._columns = columns
+        if columns is self._columns:
+            return
         at = columns.at
         self._id = at["jobid"] if "jobid" in at else at["jobidraw"]
         self._at: Callable[[str], int] = lambda name: at.get(name, -1)
@@ -164,7 +178,7 @@ class RecordReader:
                 raise InputError(
                     f"there is no column {' or '.join(_proper(name) for name in names)}; export with: {HOW}",
                     source=self._source,
-                    place=f"line {self._line + 1}",
+                    place=f"{self._unit} {line}",
                 )
         if not {"elapsedraw", "elapsed"} & at.keys() and "start" not in at:
             raise InputError(
@@ -172,13 +186,15 @@ class RecordReader:
             )
         self._kept = [(field, self._first(*names)) for field, names in _NAMES.items()]
         self._kept = [(field, index) for field, index in self._kept if index >= 0]
+        self._cluster = self._at("cluster")
+        self._columns = columns
 
     def _first(self, *names: str) -> int:
         return next((index for index in map(self._at, names) if index >= 0), -1)
 
     def _refuse(self, column: str, text: str, expected: str) -> NoReturn:
         raise InputError(
-            f"{column} is {text[:60]!r}, expected {expected}", source=self._source, place=f"line {self._line}"
+            f"{column} is {text[:60]!r}, expected {expected}", source=self._source, place=f"{self._unit} {self._line}"
         )
 
     def _read(self, fields: list[str], job: str, component: int) -> Record:
@@ -263,8 +279,11 @@ class RecordReader:
         nodes, allocated = self._at("nodelist"), self._at("alloctres")
         if nodes >= 0 and fields[nodes] in ("None assigned", "(null)"):
             return False
+        if allocated >= 0 and fields[allocated]:
+            return True
         if allocated >= 0:
-            return fields[allocated] != ""
+            # Slurm before 15.08 kept no such sums: then a job that has nodes or lasted was given something.
+            return elapsed > 0 or (nodes >= 0 and fields[nodes] != "" and state not in ("CANCELLED", "DEADLINE"))
         return nodes >= 0 or not (elapsed == 0 and state in ("CANCELLED", "DEADLINE"))
 
     def _moment(self, fields: list[str], column: str) -> float:
@@ -403,7 +422,12 @@ class RecordReader:
         return found + self._clock.remarks()
 
     def conclude(self) -> None:
-        """Say what the account tells of the machine, by the nodes that jobs used."""
+        """Say what the account tells of the machine, by the nodes that jobs used.
+
+        Raises:
+            InputError: it tells of several clusters, or of none that is wanted.
+        """
+        self._check_clusters()
         self._info.use = use_of([record.stay for record in self.records if record.stay is not None])
         self._info.dated = True
         if self._options.time_zone:
@@ -413,6 +437,16 @@ class RecordReader:
         if self._info.use.names and not self._info.use.unread:
             self._info.hosts = len(self._info.use.names)
             self._info.why = f"{self._info.hosts:,} names of nodes in NodeList"
+
+    def _check_clusters(self) -> None:
+        """Refuse jobs of several machines: numbers of jobs and names of nodes come again on each."""
+        told = {name: count for name, count in self.clusters.items() if name}
+        wanted = self._options.cluster
+        if wanted and told and wanted not in told:
+            raise InputError(did_you_mean(wanted, told), source="option --cluster")
+        if not wanted and len(told) > 1:
+            said = ", ".join(f"{name} ({count:,} records)" for name, count in told.items())
+            raise InputError(f"holds jobs of several clusters, {said}: choose one, --cluster NAME", source=self._source)
 
 
 def _proper(column: str) -> str:

@@ -6,17 +6,18 @@ import math
 import re
 from typing import NamedTuple
 
+from batdispatch.core.hosts.names import split_list
 from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.workloads.amounts import LARGEST_AMOUNT, read_memory
 from batdispatch.inputs.workloads.moments import read_duration
 
 _COUNT = re.compile(r"(\d{1,15})(?:\.0*)?([KMGTP]?)", re.ASCII)
 _SCALE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
-#: ``gpu``, ``gpu:2``, ``gpu:a100``, ``gpu:a100:2``, ``gres:gpu:2``, with what stands in brackets behind.
-_GRES = re.compile(
-    r"(?:gres[:/])?([A-Za-z_]\w{0,40})(?::(?!\d{1,9}(?:\(|$))[^:,=()]{1,60})?(?:[:=](\d{1,9}))?(?:\(.{0,200}\))?",
-    re.ASCII,
-)
+#: What stands in round brackets behind a generic resource: sockets, indices, cores.
+_BRACKETS = re.compile(r"\([^()]{0,9999}\)")
+_GRES_NAME = re.compile(r"[A-Za-z_][\w.\-]{0,40}", re.ASCII)
+_GRES_COUNT = re.compile(r"\d{1,15}[KMGTP]?", re.ASCII | re.IGNORECASE)
+_GRES_TYPE = re.compile(r"[^:,=()\s]{1,60}|\(null\)", re.ASCII)
 
 _LICENCE = re.compile(r"([A-Za-z_][\w@./\-]{0,80})(?:[:=](\w{1,15}))?", re.ASCII)
 
@@ -107,13 +108,49 @@ def read_tres(text: str) -> Tres:
     return Tres(cores, nodes, memory, found, licences)
 
 
-def read_gres(text: str) -> dict[str, int]:
-    """Read ``gpu:2,mic:1``, ``gpu:a100:2``, as ``ReqGRES`` and ``AllocGRES`` of old versions have them.
+class Gres(NamedTuple):
+    """Generic resources of a node or a job, of one name and type."""
+
+    name: str
+    #: Empty: none is said.
+    kind: str
+    amount: int
+    #: Whether a job that is given some takes them from others.
+    consumed: bool
+
+
+def read_gres_parts(text: str) -> list[Gres]:
+    """Read ``gpu:2``, ``gpu:a100:4(S:0,2)``, ``gres:gpu:2``, ``lustre:no_consume:4G`` and lists of these.
 
     Raises:
         ValueError: a part is none of these.
     """
-    return _amounts(text, _GRES)
+    found = []
+    for part in split_list(text):
+        # A type may be told as (null), which is none.
+        plain = _BRACKETS.sub("", part.replace("(null)", "")).strip().replace("=", ":")
+        name, *more = re.sub(r"^gres[:/]", "", plain).split(":")
+        more = [one for one in more if one] if name else more
+        amount = read_count(more.pop().upper()) if more and _GRES_COUNT.fullmatch(more[-1]) else 1
+        consumed = "no_consume" not in more
+        kinds = [one for one in more if one != "no_consume"]
+        if not _GRES_NAME.fullmatch(name) or len(kinds) > 1 or not all(map(_GRES_TYPE.fullmatch, kinds)):
+            raise ValueError(text)
+        found.append(Gres(name, kinds[0] if kinds else "", amount, consumed))
+    return found
+
+
+def read_gres(text: str) -> dict[str, int]:
+    """Return the sums over all types of ``gpu:2,mic:1``, ``gpu:a100:2``, without what is not consumed.
+
+    Raises:
+        ValueError: a part is none of these.
+    """
+    found: dict[str, int] = {}
+    for one in read_gres_parts(text):
+        if one.consumed and one.name.isidentifier():
+            found[one.name] = found.get(one.name, 0) + one.amount
+    return {name: amount for name, amount in sorted(found.items()) if amount}
 
 
 def read_licences(text: str) -> dict[str, int]:
@@ -122,14 +159,9 @@ def read_licences(text: str) -> dict[str, int]:
     Raises:
         ValueError: a part is none of these.
     """
-    return _amounts(text, _LICENCE)
-
-
-def _amounts(text: str, form: re.Pattern[str]) -> dict[str, int]:
-    """Return the sums of amounts by name; where none is said, it is 1."""
     found: dict[str, int] = {}
     for part in text.split(","):
-        match = form.fullmatch(part.strip())
+        match = _LICENCE.fullmatch(part.strip())
         if match is None:
             raise ValueError(text)
         found[match[1]] = found.get(match[1], 0) + read_count(match[2] or "1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from batdispatch.abilities.stochastic.request_options import RequestQuestion
@@ -19,10 +20,11 @@ from batdispatch.abilities.stochastic.requests.vocabulary import parse_law
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import parse_options, read_named
 from batdispatch.core.numerals import TIME_UNITS
+from batdispatch.core.questions import Answer
 
 
-def answer(question: RequestQuestion) -> dict[str, Any]:
-    """Return the answer as JSON holds it.
+def answer(question: RequestQuestion) -> Answer:
+    """Return the requests, what they cost and how often one fails.
 
     Raises:
         InputError: an option is wrong.
@@ -45,7 +47,7 @@ def answer(question: RequestQuestion) -> dict[str, Any]:
     limits = chosen.reaching(chosen.ask(law, zeta, history), law.upper)
     scale = TIME_UNITS[question.unit] / TIME_UNITS[unit]
     cost = expected_makespan(law, limits, zeta) if judged == RESERVED_PRICE else expected_cost(law, limits, judged)
-    return {
+    facts = {
         "sequence": sequence,
         "law": question.law,
         "unit": unit,
@@ -57,6 +59,17 @@ def answer(question: RequestQuestion) -> dict[str, Any]:
         "failure_probability": failure_probability(law, limits),
         "failures_per_job": failures_per_job(law, limits),
     }
+    return Answer(facts, list(_in_words(facts)))
+
+
+def _in_words(facts: dict[str, Any]) -> Iterator[str]:
+    unit = facts["unit"]
+    times = " ".join(f"{t:.4f}".rstrip("0").rstrip(".") for t in facts["requests"])
+    cost = f"{facts['expected_cost']:.6g} {unit}"
+    yield f"requests             {times} {unit}"
+    yield "expected cost        " + (cost if facts["zeta"] < 1 else f"{cost}, times 1 - zeta")
+    yield f"failure probability  {facts['failure_probability']:.4f}, of the first attempt"
+    yield f"failures per job     {facts['failures_per_job']:.4f}"
 
 
 def _history(text: str | None) -> list[float]:

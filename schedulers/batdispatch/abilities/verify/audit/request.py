@@ -71,11 +71,20 @@ class Queues:
     def lists(self, window: Window, job: Job) -> bool:
         """Return whether a reservation lets a job in."""
         partition, said = self.class_of(job, "partition"), window.said
-        return (
-            (job.user != "" and str(job.user) in said.get("users", []))
-            or (job.account is not None and str(job.account) in said.get("accounts", []))
-            or (partition is not None and partition["name"] in said.get("partitions", []))
-        )
+        names = {
+            "users": str(job.user),
+            "accounts": "" if job.account is None else str(job.account),
+            "partitions": "" if partition is None else partition["name"],
+        }
+        lets_in, wanted, excluded = False, False, False
+        for kind, name in names.items():
+            for entry in said.get(kind, []):
+                excludes = entry.startswith("-")
+                if name and excludes and entry[1:] == name:
+                    return False
+                wanted, excluded = wanted or not excludes, excluded or excludes
+                lets_in = lets_in or (name != "" and entry == name)
+        return lets_in or (excluded and not wanted)
 
     def own(self, job: Job) -> Window | None:
         """Return the reservation that a job names; None: it names none that there is."""

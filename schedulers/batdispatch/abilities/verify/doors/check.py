@@ -31,14 +31,14 @@ UNDONE = 3
 def command(how: CheckOptions, folders: tuple[Path, ...], as_json: bool) -> None:
     """Audit every file of each run against its workload, its platform, and what was decided, and make the run again.
 
-    DIR is a run's folder (jobs.csv, with or without result.json), one that holds several, or the folder of a comparison
-    with replicates, of a campaign or of a leaderboard, whose table is worked out again, too. The audit shares no code
-    with what keeps the books during a run. Every column of jobs.csv follows from the workload, the profiles and the
+    DIR is a run's folder (jobs.csv, with or without result.json), one that holds several, or the folder of a
+    comparison with replicates or of a campaign, whose table is worked out again, too. The audit shares no code with
+    what keeps the books during a run. Every column of jobs.csv follows from the workload, the profiles and the
     exchange (decisions.jsonl). Each start, kill and rejection was decided, and each rejection has a reason that holds.
     No host carries more than it can, and no job waits on an idle machine without a reason. units.csv, lineage.csv and
-    result.json follow from these. Then the run is simulated again, and all its files are compared; of one behind a real
-    Batsim, the dispatcher answers the recorded messages again. Times count as equal within 2 microseconds, run times
-    within 0.1 ms.
+    result.json follow from these. Then the run is simulated again, and all its files are compared; of one behind a
+    real Batsim, the dispatcher answers the recorded messages again. Times count as equal within 2 microseconds, run
+    times within 0.1 ms.
 
     Exit status: 0 when nothing is wrong, 1 when something is, 2 when a file cannot be read, 3 when nothing was found
     and a run could not be made again (`not decided again: ...`), unless --replay never asked for that.

@@ -66,7 +66,7 @@ def check(
     """Audit every file of runs against workload, platform and decisions, and make the runs again.
 
     Args:
-        folders: of runs, comparisons, campaigns or leaderboards.
+        folders: of runs, comparisons or campaigns.
         platform: of every run; None: the one that each notes. So are the others.
         workload: of every run.
         events: external events of every run.

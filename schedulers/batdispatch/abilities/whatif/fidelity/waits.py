@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from batdispatch.results.statistics.correlation import rank_correlation, share_of_pairs
+from batdispatch.abilities.campaigns.statistics.correlation import rank_correlation, share_of_pairs
 
 Floats = NDArray[np.float64]
 

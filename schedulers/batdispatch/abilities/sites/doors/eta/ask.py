@@ -109,7 +109,7 @@ def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
 
 
 def _of_queue(options: EtaOptions, reading: LogReading, past: Past, path: Path, listener: Listener) -> QueueEstimate:
-    queue = read_queue(path, Clock(time_zone(reading.time_zone) if reading.time_zone else None))
+    queue = read_queue(path, Clock(time_zone(reading.time_zone) if reading.time_zone else None), reading.cluster)
     now, remark = taken_at(queue, options.at)
     if remark:
         listener.note(remark)

@@ -15,12 +15,14 @@ import msgspec
 
 from batdispatch.abilities.sites.doors.slurm.keys import ENTRIES, GENERAL
 from batdispatch.abilities.sites.doors.slurm.lines import ConfLines
+from batdispatch.abilities.sites.doors.slurm.records import config_settings, is_config
 from batdispatch.abilities.sites.doors.slurm.settings import Setting, Settings
 from batdispatch.abilities.sites.doors.slurm_texts import read_gres
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import MAX_HOSTS
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.core.machine.site import PreemptMode
+from batdispatch.inputs.files import read_text
 
 T = TypeVar("T")
 _NO_WORDS: tuple[str, ...] = ()
@@ -94,6 +96,7 @@ class SlurmConf(msgspec.Struct, frozen=True, kw_only=True):
         unknown: settings with keys that Slurm does not know, in the order of the file.
         repeated: settings that a later one replaces.
         cut: files whose last line has no line break, and may therefore be cut.
+        missing: a sentence for each included file of an absolute path that is not there.
     """
 
     path: str = ""
@@ -105,6 +108,7 @@ class SlurmConf(msgspec.Struct, frozen=True, kw_only=True):
     unknown: tuple[Setting, ...] = ()
     repeated: tuple[Setting, ...] = ()
     cut: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def get(self, key: str, read: Callable[[Setting], T], default: T) -> T:
         """Return what a setting of the whole cluster says, or a default."""
@@ -116,30 +120,39 @@ class SlurmConf(msgspec.Struct, frozen=True, kw_only=True):
             *(f"{_where(one)}: {one.key} is not known to Slurm; {_proposal(one)}" for one in self.unknown),
             *(f"{_where(one)}: {one.key} is said again further below, and that holds" for one in self.repeated),
         ]
-        return [*lines, *(f"{source}: the last line does not end; the file may be cut" for source in self.cut)]
+        cut = (f"{source}: the last line does not end; the file may be cut" for source in self.cut)
+        return [*lines, *(f"{one}: left out" for one in self.missing), *cut]
 
 
-def read_conf(path: Path) -> SlurmConf:
+def read_conf(path: Path, *, others: bool = False) -> SlurmConf:
     """Read slurm.conf and the files that it includes.
+
+    Args:
+        path: of slurm.conf.
+        others: whether partitions may name nodes that no line describes, which are then kept: nodes that register
+            themselves stand in no file.
 
     Raises:
         InputError: a file cannot be read, a line is no list of settings, a value is none of its key's, or a partition
             names a node that no line describes.
     """
-    reader = _Reader()
+    if path.is_file() and is_config(text := read_text(path, limit=1 << 24)):
+        return SlurmConf(path=str(path), general=config_settings(text, str(path)))
+    reader = _Reader(others=others)
     lines = ConfLines()
     try:
         for settings in lines.read(path):
             reader.add(settings)
     except FileNotFoundError:
         raise InputError("does not exist", source=str(path)) from None
-    return reader.conf(str(path), lines.cut)
+    return msgspec.structs.replace(reader.conf(str(path), lines.cut), missing=tuple(lines.missing))
 
 
 class _Reader:
     """Sorts lines by their first key, and joins them with the DEFAULT lines above them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, others: bool) -> None:
+        self._others = others
         self._general: dict[str, Setting] = {}
         self._entries: dict[str, list[Entry]] = {kind: [] for kind in ENTRIES}
         self._defaults: dict[str, dict[str, Setting]] = {kind: {} for kind in ENTRIES}
@@ -186,7 +199,8 @@ class _Reader:
         sets: dict[str, tuple[str, ...]] = {}
         for entry in self._entries["nodeset"]:
             sets[entry.head.value] = _set_nodes(entry, nodes, names)
-        partitions = tuple(_partition(entry, names, sets) for entry in self._entries["partitionname"])
+        entries = self._entries["partitionname"]
+        partitions = tuple(_partition(entry, names, sets, others=self._others) for entry in entries)
         others = ("downnodes", "frontendname", "slurmctldhost")
         return SlurmConf(
             path=path,
@@ -247,31 +261,29 @@ def _capitals(setting: Setting) -> str:
 
 
 def read_gres_setting(setting: Setting) -> Mapping[str, int]:
-    """Return the generic resources of a node, types added up.
+    """Return the generic resources of a node, types added up, without those that no job consumes.
 
     Raises:
         InputError: the text is no list of them.
     """
     if setting.value.upper() in ("", "(NULL)", "NONE"):
         return {}
-    total: dict[str, int] = {}
     try:
-        for part in setting.words():
-            for name, amount in read_gres(part).items():
-                total[name] = total.get(name, 0) + amount
+        return read_gres(setting.value.strip(","))
     except ValueError:
         setting.refuse("generic resources such as gpu:2 or gpu:a100:2")
-    return total
 
 
-def _partition(entry: Entry, names: Sequence[str], sets: Mapping[str, tuple[str, ...]]) -> PartitionLine:
+def _partition(
+    entry: Entry, names: Sequence[str], sets: Mapping[str, tuple[str, ...]], *, others: bool
+) -> PartitionLine:
     told = entry.settings
     priority = _get(told, "Priority", Setting.whole, 1)
     return PartitionLine(
         head=entry.head,
         settings=told,
         name=entry.head.value,
-        nodes=_get(told, "Nodes", lambda one: _members(one, names, sets), _NO_WORDS),
+        nodes=_get(told, "Nodes", lambda one: _members(one, names, sets, others=others), _NO_WORDS),
         default=_get(told, "Default", Setting.truth, False),
         state=_get(told, "State", _capitals, "UP"),
         max_time=_get(told, "MaxTime", Setting.seconds, math.inf),
@@ -285,16 +297,18 @@ def _partition(entry: Entry, names: Sequence[str], sets: Mapping[str, tuple[str,
     )
 
 
-def _members(setting: Setting, names: Sequence[str], sets: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _members(
+    setting: Setting, names: Sequence[str], sets: Mapping[str, tuple[str, ...]], *, others: bool = False
+) -> tuple[str, ...]:
     """Return the nodes that ``Nodes=`` names; ``ALL`` and node sets are written out."""
     known = frozenset(names)
     members: dict[str, None] = {}
-    for name in setting.hosts():
+    for name in () if setting.value == "(null)" else setting.hosts():
         if name.upper() == "ALL":
             members |= dict.fromkeys(names)
         elif name in sets:
             members |= dict.fromkeys(sets[name])
-        elif name in known:
+        elif name in known or others:
             members[name] = None
         else:
             raise setting.error(f"{setting.key} names {name[:60]!r}, which no NodeName or NodeSet line describes")

@@ -24,13 +24,13 @@ class SlurmFiles:
     log_format = "sacct"
     logs = "the accounts of Slurm (sacct)"
 
-    def __init__(self, folder: Path) -> None:
-        """Read the folder.
+    def __init__(self, folder: Path, cluster: str = "") -> None:
+        """Read the folder, of which what is of one cluster counts.
 
         Raises:
             InputError: it, or a file in it, is wrong.
         """
-        self._folder = read_folder(folder)
+        self._folder = read_folder(folder, cluster)
         self.counts_memory = self._folder.counts_memory
 
     @property
@@ -39,7 +39,14 @@ class SlurmFiles:
         return self._folder.conf
 
     def draft(
-        self, use: NodeUse, clock: Clock, origin: float, *, shared: bool, licences: Mapping[str, int]
+        self,
+        use: NodeUse,
+        clock: Clock,
+        origin: float,
+        *,
+        shared: bool,
+        licences: Mapping[str, int],
+        least: Mapping[str, int],
     ) -> SiteDraft:
         """Return the site, see `batdispatch.inputs.sites.SiteFiles.draft`."""
-        return draft_of_folder(self._folder, use, clock, origin, shared=shared, licences=licences)
+        return draft_of_folder(self._folder, use, clock, origin, shared=shared, licences=licences, least=least)

@@ -2,7 +2,8 @@
 
 A ``#`` begins a comment, a backslash at the end of a line joins the next one to it, and behind any other backslash a
 character stands for itself. A value in double quotes may hold spaces. ``Include FILE`` reads another file in its place;
-its path is relative to the folder of the first file, and ``%c`` stands for the cluster's name.
+its path is relative to the folder of the first file, and ``%c`` stands for the cluster's name. Of an absolute path, a
+copy in the folder of the first file is taken if there is one, since a site's files are seldom read where they belong.
 
 References:
     Slurm documentation, slurm.conf(5), https://slurm.schedmd.com/slurm.conf.html.
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from batdispatch.abilities.sites.doors.slurm.settings import Setting
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.files import read_all
+from batdispatch.inputs.files import read_text
 
 #: Longest file that is read, in bytes, and how deeply files may include each other.
 _MOST, _DEEPEST = 1 << 24, 8
@@ -32,10 +33,12 @@ class ConfLines:
 
     Attributes:
         cut: files that do not end with a line break, so that their last line may be cut.
+        missing: a sentence for each file of an absolute path that is included and not there.
     """
 
     def __init__(self) -> None:
         self.cut: list[str] = []
+        self.missing: list[str] = []
         self._cluster = ""
 
     def read(self, path: Path) -> Iterator[tuple[Setting, ...]]:
@@ -56,24 +59,23 @@ class ConfLines:
                 if settings:
                     yield settings
                 continue
-            inner = folder / include[1].replace("%c", self._cluster)
+            inner = _included(include[1].strip('"').replace("%c", self._cluster), folder)
             where = {"source": source, "place": f"line {numbers[0][1]}"}
             if inner in (*within, path) or len(within) >= _DEEPEST:
                 raise InputError(f"includes {include[1][:60]!r}, which is being read already", **where)
             try:
                 yield from self._read(inner, folder, (*within, path))
             except FileNotFoundError:
+                if Path(include[1].strip('"')).is_absolute():
+                    # It stayed where it belongs, perhaps for good reasons: keys and passwords are kept so.
+                    self.missing.append(f"{source}, line {numbers[0][1]}: includes {inner}, of which there is no copy")
+                    continue
                 raise InputError(f"includes {str(inner)!r}, which does not exist", **where) from None
 
     def _text(self, path: Path) -> str:
         if not path.exists():
             raise FileNotFoundError(path)
-        content, _ = read_all(path, limit=_MOST)
-        try:
-            text = content.decode()
-        except UnicodeDecodeError as problem:
-            line = content.count(b"\n", 0, problem.start) + 1
-            raise InputError("is no UTF-8", source=str(path), place=f"line {line}") from None
+        text = read_text(path, limit=_MOST)
         if "\0" in text:
             raise InputError("holds zero bytes, expected text", source=str(path))
         if text and not text.endswith("\n"):
@@ -84,6 +86,15 @@ class ConfLines:
         for setting in settings:
             if setting.key.lower() == "clustername":
                 self._cluster = setting.value.lower()
+
+
+def _included(name: str, folder: Path) -> Path:
+    """Return the file that an Include names: below the folder by as much of an absolute path as leads to one."""
+    parts = Path(name).parts
+    if not Path(name).is_absolute():
+        return folder / name
+    copies = (folder.joinpath(*parts[begin:]) for begin in range(1, len(parts)))
+    return next((copy for copy in copies if copy.is_file()), Path(name))
 
 
 def _joined(text: str) -> Iterator[tuple[list[tuple[int, int]], str]]:

@@ -14,9 +14,12 @@ from typing import Any
 
 import msgspec
 
+from batdispatch.abilities.sites.doors.sacct_lines import delimiter_of, names_of
+from batdispatch.abilities.sites.doors.slurm.records import CLUSTER, DATE
+from batdispatch.abilities.sites.doors.slurm_json import INFINITE, plain
 from batdispatch.abilities.sites.doors.slurm_texts import read_limit
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.files import read_all
+from batdispatch.inputs.files import read_text
 from batdispatch.inputs.workloads.moments import Clock
 
 HOW = "squeue --all --json, squeue --all -o '%i|%u|%P|%T|%D|%C|%l|%V|%S|%r', or scontrol show job"
@@ -27,6 +30,10 @@ _HELD = ("JobHeld", "Dependency", "BeginTime", "DependencyNeverSatisfied", "JobA
 #: Most tasks of an array that wait, and most jobs in all.
 _MOST = 100_000
 _PAIR = re.compile(r"(?:^|\s)([A-Za-z/:]+)=(\S*)", re.ASCII)
+#: A job's name, which goes on until its line ends, or until the next field where all stands in one line.
+_NAME = re.compile(r"\sJobName=.*?(?=\sUserId=\S+\(\d+\) GroupId=|$)")
+#: Texts that people write, and that stand behind everything that is read here.
+_AFTER_FIELDS = re.compile(r"(?:^|\s)(?:Command|SubmitLine|WorkDir|Std\w+|\w*Comment|Extra|Container)=")
 _TASKS = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", re.ASCII)
 _COUNT = re.compile(r"(\d{1,12})(?:-\d{1,12})?", re.ASCII)
 #: A field -> what `squeue -o` calls it, and what `scontrol` does.
@@ -38,6 +45,16 @@ _SCONTROL = {
     **{"id": "JobId", "user": "UserId", "partition": "Partition", "state": "JobState", "nodes": "NumNodes"},
     **{"cores": "NumCPUs", "limit": "TimeLimit", "submission": "SubmitTime", "start": "StartTime", "reason": "Reason"},
 }
+#: Columns of a table whose texts may hold anything, and what others look like.
+_FREE = frozenset({"NAME", "COMMAND", "WORK_DIR", "COMMENT", "REASON", "NODELIST(REASON)", "FEATURES"})
+_FORMS = {
+    **{"JOBID": re.compile(r"\d[\d_\[\],%+:\-]*"), "STATE": re.compile(r"[A-Z_]+")},
+    **dict.fromkeys(("NODES", "CPUS"), _COUNT),
+}
+#: Most lines above a table, and how many jobs may be bad: so many, or this share.
+_PREAMBLE, _BAD, _BAD_SHARE = 8, 10, 0.005
+#: What stands instead of a job's fields, if these cannot be told apart.
+_WRONG = "wrong"
 _NEEDED = ("id", "state", "nodes", "cores", "limit", "submission", "start")
 
 
@@ -68,25 +85,26 @@ class SlurmQueue(msgspec.Struct, kw_only=True):
     left_out: dict[str, int] = {}
 
 
-def read_queue(path: Path, clock: Clock) -> SlurmQueue:
+def read_queue(path: Path, clock: Clock, cluster: str = "") -> SlurmQueue:
     """Read a queue.
 
     Args:
         path: what one of the three commands printed.
         clock: reads dates without a zone.
+        cluster: whose jobs are wanted, if there are jobs of several.
 
     Raises:
-        InputError: it is none of these, or a field that is needed is missing or wrong.
+        InputError: it is none of these, or of several clusters of which none is chosen, or a field that is needed is
+            missing or wrong in more than a few jobs.
     """
-    data, _ = read_all(path)
-    text = data.decode("utf-8", errors="replace").lstrip("\ufeff").strip()
+    text = read_text(path).strip()
     queue = SlurmQueue(jobs=[])
     if text.startswith("{"):
-        _take_all(_of_json(text, str(path), queue), queue, str(path))
+        _take_all(_of_json(text, str(path), queue, cluster), queue, str(path))
     elif text.startswith("JobId="):
         _take_all(_of_scontrol(text, clock), queue, str(path))
-    elif _is_table(text.partition("\n")[0]):
-        _take_all(_of_table(text, clock, str(path)), queue, str(path))
+    elif any(map(_is_table, text.splitlines()[:_PREAMBLE])):
+        _take_all(_of_table(text, clock, str(path), cluster), queue, str(path))
     else:
         raise InputError(f"begins with {text[:40]!r}, expected what this printed: {HOW}", source=str(path))
     return queue
@@ -97,17 +115,28 @@ _Record = tuple[str, Mapping[str, Any], Callable[[Any], float]]
 
 
 def _take_all(records: Iterator[_Record], queue: SlurmQueue, source: str) -> None:
+    """Take all records but a few that cannot be read, which are counted among those that are left out."""
+    wrong: list[InputError] = []
+    count = 0
     for place, fields, read_date in records:
+        count += 1
         try:
             _take(fields, read_date, queue)
         except (KeyError, ValueError, TypeError) as problem:
             found = f"no field {problem.args[0]!r}" if isinstance(problem, KeyError) else f"{problem}"[:80]
-            raise InputError(f"{found}; expected what this printed: {HOW}", source=source, place=place) from None
+            wrong.append(InputError(f"{found}; expected what this printed: {HOW}", source=source, place=place))
         if len(queue.jobs) > _MOST:
             raise InputError(f"more than {_MOST:,} jobs", source=source, place=place)
+    if wrong and (len(wrong) == count or len(wrong) > max(_BAD, int(_BAD_SHARE * count))):
+        raise wrong[0]
+    for each in wrong:
+        why = f"that cannot be read ({each.place}: {each.message.partition('; ')[0]})"
+        queue.left_out[why] = queue.left_out.get(why, 0) + 1
 
 
 def _take(fields: Mapping[str, Any], read_date: Callable[[Any], float], queue: SlurmQueue) -> None:
+    if _WRONG in fields:
+        raise ValueError(fields[_WRONG])
     for name in _NEEDED:
         if fields.get(name) is None:
             raise KeyError(name)
@@ -162,7 +191,7 @@ def _tasks(name: str) -> list[str]:
     return found
 
 
-def _of_json(text: str, source: str, queue: SlurmQueue) -> Iterator[_Record]:
+def _of_json(text: str, source: str, queue: SlurmQueue, cluster: str) -> Iterator[_Record]:
     try:
         whole = msgspec.json.decode(text)
     except msgspec.DecodeError as problem:
@@ -173,7 +202,11 @@ def _of_json(text: str, source: str, queue: SlurmQueue) -> Iterator[_Record]:
     queue.zoned = True
     if taken := _plain(whole.get("last_update")):
         queue.taken = float(taken)
+    clusters = [str(job.get("cluster") or "") for job in jobs]
+    wanted = _wanted(clusters, cluster, source)
     for number, job in enumerate(jobs):
+        if wanted and clusters[number] and clusters[number] != wanted:
+            continue
         yield f"jobs[{number}]", _json_fields(job), float
 
 
@@ -202,38 +235,70 @@ def _json_fields(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return None if value.get("infinite") or not value.get("set", True) else value.get("number")
-    return value
+    told = plain(value)
+    return None if told == INFINITE else told
+
+
+def _wanted(clusters: list[str], cluster: str, source: str) -> str:
+    """Return the cluster whose jobs are wanted; empty: all.
+
+    Raises:
+        InputError: there are several, and none of them is chosen.
+    """
+    told = dict.fromkeys(filter(None, clusters))
+    if len(told) > 1 and cluster not in told:
+        raise InputError(f"is of several clusters ({', '.join(told)}): choose one with --cluster NAME", source=source)
+    return cluster if cluster in told else ""
 
 
 def _is_table(header: str) -> bool:
-    return "|" in header and "JOBID" in header.split("|")
+    return "JOBID" in names_of(header) and delimiter_of(header) != ""
 
 
-def _of_table(text: str, clock: Clock, source: str) -> Iterator[_Record]:
-    header, *lines = text.splitlines()
-    names = header.split("|")
-    for number, line in enumerate(lines, start=2):
-        cells = line.split("|")
-        if len(cells) != len(names):
-            raise InputError(
-                f"{len(cells)} fields, expected {len(names)} as in the first line",
-                source=source,
-                place=f"line {number}",
-            )
-        row = dict(zip(names, cells, strict=True))
-        yield f"line {number}", {name: row.get(column) for name, column in _TABLE.items()}, clock.read
+def _of_table(text: str, clock: Clock, source: str, cluster: str) -> Iterator[_Record]:
+    lines = text.splitlines()
+    wanted = _wanted([match[1] for line in lines if (match := CLUSTER.fullmatch(line))], cluster, source)
+    current, header = "", ""
+    for number, line in enumerate(lines, start=1):
+        if match := CLUSTER.fullmatch(line):
+            current = match[1]
+        elif _is_table(line):
+            header = line
+        elif header and line.strip() and not DATE.fullmatch(line) and current in (wanted or current, ""):
+            names, delimiter = names_of(header), delimiter_of(header)
+            cells = _cells(line, names, delimiter)
+            row = dict(zip(names, cells, strict=len(cells) == len(names)))
+            fields: dict[str, Any] = {name: row.get(column) for name, column in _TABLE.items()}
+            if len(cells) != len(names):
+                fields = {_WRONG: f"{len(cells)} fields, expected {len(names)} as in the first line"}
+            yield f"line {number}", fields, clock.read
+
+
+def _cells(line: str, names: list[str], delimiter: str) -> list[str]:
+    """Return the cells of a line; what is too much belongs to a text of the user's that holds the delimiter."""
+    cells = [cell.strip() for cell in line.split(delimiter)]
+    surplus = len(cells) - len(names)
+    for at, name in enumerate(names):
+        if surplus > 0 and name in _FREE:
+            taken = [*cells[:at], delimiter.join(cells[at : at + surplus + 1]), *cells[at + surplus + 1 :]]
+            if all(form.fullmatch(taken[names.index(column)]) for column, form in _FORMS.items() if column in names):
+                return taken
+    return cells
 
 
 def _of_scontrol(text: str, clock: Clock) -> Iterator[_Record]:
     for number, block in enumerate(re.split(r"(?:^|\n)(?=JobId=)", text)):
-        row = dict(_PAIR.findall(block))
+        row: dict[str, str] = {}
+        for line in block.splitlines():
+            # People name their jobs, and what they run; these texts may look like fields.
+            told = _AFTER_FIELDS.split(_NAME.sub(" ", line), maxsplit=1)[0]
+            for key, value in _PAIR.findall(told):
+                row.setdefault(key, value)
         if not row:
             continue
         fields = {name: row.get(key) for name, key in _SCONTROL.items()}
         fields["user"] = (fields["user"] or "").partition("(")[0]
-        if "ArrayTaskId" in row:
+        if "ArrayTaskId" in row and "ArrayJobId" in row:
             tasks = row["ArrayTaskId"]
             fields["id"] = f"{row['ArrayJobId']}_{tasks}" if tasks.isdigit() else f"{row['ArrayJobId']}_[{tasks}]"
         yield f"job {number}", fields, clock.read

@@ -9,8 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from batdispatch.abilities.sites.doors.slurm.left_out import (
+    GENERAL_LEFT_OUT,
+    PARAMETERS_LEFT_OUT,
+    PARTITION_ELSEWHERE,
+    PARTITION_LEFT_OUT,
+    SELECTION,
+    Verdict,
+)
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
 
@@ -24,8 +32,6 @@ CONF, VERSION = "conf", "version"
 DISPATCHERS = ("slurm-backfill", "dmr")
 #: The version whose code `slurm-backfill` follows.
 DEFAULT_VERSION = "22.05"
-
-Verdict = Literal["understood", "approximated", "ignored"]
 
 
 class Interpretation(NamedTuple):
@@ -78,8 +84,6 @@ def _seconds(setting: Setting) -> str:
 _NOTHING = "nothing here does this"
 _NO_SUSPENSION = "jobs are suspended for those of other partitions only: none is preempted"
 _SUSPENSION = "preempt_mode=suspend: only jobs that have whole nodes with nothing but cores, others are not preempted"
-#: Further settings of the whole cluster that decide when jobs start or end, in small letters.
-_LEFT_OUT = ("preemptexempttime", "preemptparameters", "overtimelimit", "completewait", "schedulertimeslice")
 _NO_TIME = _Rule(note="passes and runs of the main loop take no simulated time", verdict="ignored")
 _RPC = _Rule(note="there are no requests to serve", verdict="ignored")
 #: Parts of SchedulerParameters, in small letters.
@@ -209,7 +213,9 @@ def release(version: str) -> tuple[int, int]:
 
 
 def _unknown(setting: Setting) -> _Rule:
-    proposal = did_you_mean(setting.key, _PARAMETERS)
+    if setting.key.lower() in PARAMETERS_LEFT_OUT:
+        return _Rule(note=_NOTHING, verdict="ignored")
+    proposal = did_you_mean(setting.key, [*_PARAMETERS, *PARAMETERS_LEFT_OUT])
     more = f"; {proposal}" if proposal.startswith("did you mean") else ""
     return _Rule(note=f"{_NOTHING}{more}", verdict="ignored")
 
@@ -268,7 +274,12 @@ def _read_mode(mode: Setting, meaning: str) -> Interpretation:
 def _read_partitions(conf: SlurmConf, by: str) -> list[Interpretation]:
     """Return what became of what partitions say of their preempted jobs: the platform's partitions have it."""
     told = [one.settings[key] for one in conf.partitions for key in ("preemptmode", "gracetime") if key in one.settings]
-    found = []
+    left_out = PARTITION_LEFT_OUT | PARTITION_ELSEWHERE
+    lines = [setting for one in conf.partitions for key, setting in one.settings.items() if key in left_out]
+    found = [
+        Interpretation(setting, "ignored", "of a partition: nothing here does this")
+        for setting in {(one.key, one.source, one.line): one for one in lines}.values()
+    ]
     # Partitions share what a DEFAULT line says.
     for setting in {(one.key, one.source, one.line): one for one in told}.values():
         if by != "partition":
@@ -279,6 +290,17 @@ def _read_partitions(conf: SlurmConf, by: str) -> list[Interpretation]:
         else:
             mode = setting.preempt_mode() or "requeue"
             found.append(_read_mode(setting, f"preempt_mode={mode} of the platform's partition"))
+    return found
+
+
+def _read_selection(conf: SlurmConf) -> list[Interpretation]:
+    """Return what became of each part of SelectTypeParameters."""
+    setting = conf.general.get("selecttypeparameters")
+    found = []
+    for part in () if setting is None else setting.parameters():
+        verdict, why = SELECTION.get(part.key.lower(), ("ignored", ""))
+        why = why or f"{_NOTHING}; {did_you_mean(part.key, SELECTION)}"
+        found.append(Interpretation(part, verdict, why))
     return found
 
 
@@ -298,7 +320,14 @@ def _read_plugins(conf: SlurmConf) -> list[Interpretation]:
             if setting.value.lower() not in known:
                 raise setting.error(f"{setting.key} is {setting.value[:40]!r}: {note}")
             found.append(Interpretation(setting, "understood", "what slurm-backfill does"))
-    found += [Interpretation(conf.general[key], "ignored", _NOTHING) for key in _LEFT_OUT if key in conf.general]
+    found += [
+        Interpretation(conf.general[key], "ignored", why)
+        for key, why in GENERAL_LEFT_OUT.items()
+        if key in conf.general
+    ]
+    found += _read_selection(conf)
+    if "licenses" in conf.general:
+        found.append(Interpretation(conf.general["licenses"], "understood", "licences of the machine (--slurm)"))
     setting = conf.general.get("topologyplugin")
     if setting is not None:
         none = setting.value.lower() in ("topology/none", "topology/default", "topology/flat")

@@ -14,8 +14,12 @@ from typing import TypeVar
 import msgspec
 
 from batdispatch.abilities.sites.doors.slurm.conf import Entry, SlurmConf, node_line, read_conf, read_gres_setting
+from batdispatch.abilities.sites.doors.slurm.json_records import is_site_json, json_records
+from batdispatch.abilities.sites.doors.slurm.left_out import PARTITION_LEFT_OUT
 from batdispatch.abilities.sites.doors.slurm.lines import ConfLines
 from batdispatch.abilities.sites.doors.slurm.records import (
+    config_settings,
+    is_config,
     is_qos,
     is_scontrol,
     is_sinfo,
@@ -24,12 +28,12 @@ from batdispatch.abilities.sites.doors.slurm.records import (
     sinfo_records,
 )
 from batdispatch.abilities.sites.doors.slurm.settings import Setting, Settings
-from batdispatch.abilities.sites.doors.slurm_texts import read_licences
+from batdispatch.abilities.sites.doors.slurm_texts import read_count, read_licences
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import MAX_HOSTS, expand, fold
 from batdispatch.core.machine.machine import WEIGHT_PROPERTY
 from batdispatch.core.machine.site import Partition, PreemptMode, Qos, QueuesProperty, Window
-from batdispatch.inputs.files import read_all
+from batdispatch.inputs.files import read_text
 from batdispatch.inputs.sites import Inference, SiteDraft, SiteNode, amounts_text, licence_inferences, unused_together
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import NodeUse
@@ -38,15 +42,16 @@ T = TypeVar("T")
 #: Longest file that is read, in bytes.
 _MOST = 1 << 26
 _NOBODY: tuple[str, ...] = ()
+#: Fields that say how many cores a node has, the best first.
+_CORES = ("cputot", "cpus")
+#: States of nodes on which no job can start.
+_AWAY = frozenset({"DOWN", "FUTURE", "FAIL", "FAILING", "FAILED", "ERROR"})
 _UNSAID: PreemptMode = ""
 CONF, GRES = "slurm.conf", "gres.conf"
-#: What slurm.conf may say of a partition that decides who runs where and is not simulated, in small letters.
-_LEFT_OUT = {"allocnodes", "allowaccounts", "allowgroups", "allowqos", "alternate", "denyaccounts", "denyqos", "lln"}
-_LEFT_OUT |= {"exclusivetopo", "exclusiveuser", "maxcpuspernode", "maxcpuspersocket", "maxmempercpu", "maxmempernode"}
-_LEFT_OUT |= {"minnodes", "overtimelimit", "qos", "reqresv", "rootonly"}
 KNOWN_FILES = (
     "expected slurm.conf, gres.conf, or what `scontrol show node`, `scontrol show partition`, `scontrol show "
-    "reservation`, `scontrol show license`, `sinfo` or `sacctmgr --parsable2 show qos` print"
+    "reservation`, `scontrol show license`, `scontrol show config`, `sinfo` (these with --json, too) or `sacctmgr "
+    "--parsable2 show qos` print"
 )
 
 
@@ -89,8 +94,12 @@ class SlurmFolder(msgspec.Struct):
         return None if self.conf is None else self.conf.general.get(key.lower())
 
 
-def read_folder(path: Path) -> SlurmFolder:
+def read_folder(path: Path, cluster: str = "") -> SlurmFolder:
     """Read all files of a folder that say something of a site.
+
+    Args:
+        path: of the folder.
+        cluster: of which what is said counts, where a file is of several.
 
     Raises:
         InputError: there is none, or one cannot be read.
@@ -99,21 +108,36 @@ def read_folder(path: Path) -> SlurmFolder:
         raise InputError(f"is no folder, {KNOWN_FILES} in a folder", source=str(path))
     found = SlurmFolder(path)
     if (path / CONF).is_file():
-        found.conf = read_conf(path / CONF)
+        found.conf = read_conf(path / CONF, others=True)
         found.remarks += found.conf.remarks()
     late: list[Settings] = []
+    printed: Settings = {}
     included = {Path(one.source).resolve() for one in _sources(found.conf)}
     for file in sorted(one for one in path.iterdir() if one.is_file() and one.name not in (CONF, GRES)):
-        text = read_all(file, limit=_MOST)[0].decode("utf-8", "replace")
-        if is_scontrol(text) and file.resolve() not in included:
+        text = read_text(file, limit=_MOST)
+        if is_site_json(text):
+            for record in json_records(text, str(file)):
+                if "nodename" in record or "reservationname" in record or "licensename" in record:
+                    _add(found, record)
+                elif "partitionname" in record and "cputot" in record:
+                    late.append(record)
+                elif "partitionname" in record:
+                    _add(found, record)
+        elif is_config(text):
+            printed = config_settings(text, str(file))
+        elif is_scontrol(text) and file.resolve() not in included:
             for record in scontrol_records(text, str(file)):
                 _add(found, record)
         elif is_sinfo(text):
-            late += sinfo_records(text, str(file))
+            late += sinfo_records(text, str(file), cluster)
         elif is_qos(text):
             found.qos += qos_records(text, str(file))
         elif file.resolve() not in included:
             found.remarks.append(f"{file}: left alone, {KNOWN_FILES}")
+    if printed:
+        # What runs is believed before the file that it was started with.
+        conf = found.conf or SlurmConf(path=next(iter(printed.values())).source)
+        found.conf = msgspec.structs.replace(conf, general={**conf.general, **printed})
     if found.conf is not None:
         _add_conf(found, found.conf)
     for record in late:
@@ -140,6 +164,9 @@ def _add(found: SlurmFolder, record: Settings) -> None:
     if "licensename" in record:
         name = record["licensename"].value
         found.licences[name] = record["total"].whole() if "total" in record else 1, record["licensename"]
+        return
+    if "nodename" not in record and "partitionname" not in record:
+        # The name of a node or partition is empty, as where a file was cut.
         return
     if "nodename" not in record:
         found.partitions.setdefault(record["partitionname"].value, []).append(record)
@@ -171,10 +198,14 @@ def _add_conf(found: SlurmFolder, conf: SlurmConf) -> None:
         for name in line.names:
             found.nodes.setdefault(name, []).append(told)
     for partition in conf.partitions:
-        named = Setting("Nodes", ",".join(partition.nodes), partition.head.source, partition.head.line)
-        if left_out := [setting.key for key, setting in partition.settings.items() if key in _LEFT_OUT]:
+        where = partition.settings.get("nodes", partition.head)
+        named = Setting("Nodes", ",".join(partition.nodes), where.source, where.line)
+        if left_out := [setting.key for key, setting in partition.settings.items() if key in PARTITION_LEFT_OUT]:
             found.remarks.append(f"of partition {partition.name}, not simulated: {', '.join(sorted(left_out))}")
         found.partitions.setdefault(partition.name, []).append({**partition.settings, "nodes": named})
+        for name in partition.nodes:
+            if name not in found.nodes:
+                raise named.error(f"{named.key} names {name[:60]!r}, which nothing in {found.path} describes")
     for entry in conf.others:
         for name in entry.head.hosts() if entry.head.key.lower() == "downnodes" else ():
             if name in found.nodes:
@@ -191,7 +222,10 @@ def _add_licences(found: SlurmFolder, setting: Setting) -> None:
 
 def _add_line(found: SlurmFolder, record: Settings) -> None:
     """Add a line of sinfo: nodes that are alike, in a partition, of which there may be more lines."""
-    if "nodes" not in record or "partitionname" not in record:
+    if "partitionname" not in record:
+        return
+    if "nodes" not in record:
+        found.partitions.setdefault(record["partitionname"].value, []).append(record)
         return
     _describe(found, record["nodes"], record)
     lines = found.partitions.setdefault(record["partitionname"].value, [])
@@ -211,7 +245,7 @@ def _add_devices(found: SlurmFolder, path: Path) -> None:
         if "name" in keys:
             count = keys.get("count")
             devices = sum(1 for _ in keys["file"].hosts()) if "file" in keys else 1
-            amount = devices if count is None else count.whole(1)
+            amount = devices if count is None else _count(count)
             names = keys["nodename"].hosts() if "nodename" in keys else tuple(found.nodes)
             for name in names:
                 told.setdefault(name, []).append(keys["name"]._replace(value=f"{keys['name'].value}:{amount}"))
@@ -219,6 +253,14 @@ def _add_devices(found: SlurmFolder, path: Path) -> None:
         if name in found.nodes:
             text = ",".join(device.value for device in devices_of)
             found.nodes[name].append({"gres": devices_of[0]._replace(key="Gres", value=text)})
+
+
+def _count(setting: Setting) -> int:
+    """Return a number of devices, which may be shortened."""
+    try:
+        return read_count(setting.value.upper())
+    except ValueError:
+        setting.refuse("a whole number, perhaps with K, M or G")
 
 
 # ---------------------------------------------------------------------- what that makes
@@ -232,6 +274,7 @@ def draft_of_folder(
     *,
     shared: bool = True,
     licences: Mapping[str, int] = {},
+    least: Mapping[str, int] = {},
 ) -> SiteDraft:
     """Return the machine and queues that a folder says.
 
@@ -242,18 +285,22 @@ def draft_of_folder(
         origin: what this clock shows when simulated time is 0, s.
         shared: whether jobs share hosts.
         licences: the most that jobs of the accounts held at a time.
+        least: what a job of the accounts had on one node at least, by resource.
 
     Raises:
         InputError: a value cannot be read.
     """
     at = {name: row for row, name in enumerate(use.names)}
     warnings = list(found.remarks)
+    any_up = bool(use.names) or not all(any(_is_away(one) for one in told) for told in found.nodes.values())
+    if found.nodes and not any_up:
+        warnings.append("all nodes were down when this was printed: taken as if they were up")
     nodes = []
     for name, told in found.nodes.items():
         row = at.get(name)
-        if row is None and any(_is_away(one) for one in told):
+        if row is None and any_up and any(_is_away(one) for one in told):
             continue
-        offer = _offer(told, use, row) if shared else {}
+        offer = _offer(told, use, row, least) if shared else {}
         weight = _first(told, ("weight",), Setting.whole, 1)
         properties = {WEIGHT_PROPERTY: str(weight)} if weight != 1 else {}
         nodes.append(SiteNode(name=name, capacity=offer, features=_features(told), properties=properties))
@@ -261,10 +308,12 @@ def draft_of_folder(
     if strangers := [name for name in use.names if name not in found.nodes]:
         warnings.append(f"jobs of the log ran on {','.join(fold(strangers))}, which {found.path} does not describe")
     there = {node.name for node in nodes}
-    partitions = [_partition(name, told, found, there) for name, told in sorted(found.partitions.items())]
+    partitions = [_partition(name, told, found, there, warnings) for name, told in sorted(found.partitions.items())]
     for one in partitions:
         if one.max_time == 0 or not one.hosts:
-            why = "lets no job run (MaxTime=0)" if one.hosts else "has no node that is up"
+            names_some = any("nodes" in told and told["nodes"].value for told in found.partitions[one.name])
+            why = "has no node that is up" if names_some else "has no nodes"
+            why = "lets no job run (MaxTime=0)" if one.hosts else why
             warnings.append(f"partition {one.name} {why}: left out")
     partitions = [one for one in partitions if one.max_time != 0 and one.hosts]
     warnings += [
@@ -309,16 +358,20 @@ def _first(told: Sequence[Settings], names: Sequence[str], read: Callable[[Setti
 
 
 def _is_away(told: Settings) -> bool:
-    state = told["state"].value.upper() if "state" in told else ""
-    return any(word in state for word in ("DOWN", "FUTURE", "FAIL"))
+    # Nodes that sleep (POWERED_DOWN) are woken for jobs; what follows a state stands for how it is doing.
+    words = told["state"].value.upper().split("+") if "state" in told else []
+    return any(word.rstrip("*~#!%$@^-") in _AWAY for word in words)
 
 
-def _offer(told: Sequence[Settings], use: NodeUse, row: int | None) -> dict[str, int]:
-    """Return what a node offers; where nothing says how much memory it has, what was in use at least."""
+def _offer(told: Sequence[Settings], use: NodeUse, row: int | None, least: Mapping[str, int]) -> dict[str, int]:
+    """Return what a node offers; where nothing says how many cores and memory it has, what was in use at least."""
     memory = _first(told, ("realmemory",), Setting.whole, 0)
     if memory <= 1 and row is not None and "memory" in use.peak:
         memory = int(use.peak["memory"][row])
-    offer = {"core": _first(told, ("cputot", "cpus"), lambda one: one.whole(1), 1)}
+    cores = _first(told, _CORES, lambda one: one.whole(1), 0)
+    if not cores and "core" in use.peak:
+        cores = int(use.peak["core"][row]) if row is not None else int(use.peak["core"].max())
+    offer = {"core": cores or least.get("core", 1)}
     none: Mapping[str, int] = {}
     offer |= _first(told, ("gres",), read_gres_setting, none)
     return offer | ({"memory": memory} if memory > 1 else {})
@@ -338,11 +391,10 @@ def _is_exclusive(told: Sequence[Settings]) -> bool:
     return _first(told, ("oversubscribe", "shared"), lambda one: one.value.upper() == "EXCLUSIVE", False)
 
 
-def _partition(name: str, told: Sequence[Settings], found: SlurmFolder, there: Collection[str]) -> Partition:
-    hosts = _first(told, ("nodes",), lambda one: _members(one, found), _NOBODY)
-    if not hosts:
-        where = next(iter(told[0].values()))
-        raise where.error(f"partition {name[:60]} has no nodes")
+def _partition(
+    name: str, told: Sequence[Settings], found: SlurmFolder, there: Collection[str], warnings: list[str]
+) -> Partition:
+    hosts = _first(told, ("nodes",), lambda one: _members(one, found, warnings), _NOBODY)
     longest = _first(told, ("maxtime",), Setting.seconds, math.inf)
     return Partition(
         name=name,
@@ -372,15 +424,18 @@ def _qos(told: Settings) -> Qos:
     )
 
 
-def _members(setting: Setting, found: SlurmFolder) -> tuple[str, ...]:
+def _members(setting: Setting, found: SlurmFolder, warnings: list[str]) -> tuple[str, ...]:
+    """Return the nodes of a partition that something describes."""
     if setting.value.upper() == "ALL":
         return tuple(found.nodes)
-    names: dict[str, None] = {}
-    for name in setting.hosts():
-        if name not in found.nodes:
-            raise setting.error(f"{setting.key} names {name[:60]!r}, which nothing in {found.path} describes")
-        names[name] = None
-    return tuple(names)
+    names = dict.fromkeys(setting.hosts()) if setting.value else {}
+    if strangers := [name for name in names if name not in found.nodes]:
+        # Nodes that scontrol and sinfo hide, or that are yet to come.
+        warnings.append(
+            f"{setting.source}, line {setting.line}: {setting.key} names {','.join(fold(strangers))[:60]}, which "
+            f"nothing in {found.path} describes: without these"
+        )
+    return tuple(name for name in names if name in found.nodes)
 
 
 def _windows(
@@ -390,13 +445,22 @@ def _windows(
     found, notes = [], []
     for record in records:
         name = record["reservationname"].value
-        start, end = (_moment(record, key, clock) - origin for key in ("starttime", "endtime"))
+        try:
+            start, end = (_moment(record, key, clock) - origin for key in ("starttime", "endtime"))
+        except InputError as problem:
+            notes.append(f"{problem}: reservation {name} left out")
+            continue
         if end <= 0:
             notes.append(f"reservation {name} ended before the first job came: left out")
             continue
         hosts = [host for host in record["nodes"].hosts() if host in there] if "nodes" in record else []
         if "nodes" in record and not hosts:
             notes.append(f"reservation {name} is of nodes that are not there: left out")
+            continue
+        count = record["nodecnt"].whole() if "nodecnt" in record else 0
+        if not hosts and not count:
+            # Of licences, or of burst buffers.
+            notes.append(f"reservation {name} is of no nodes: left out")
             continue
         users, accounts = (record[key].words() if key in record else () for key in ("users", "accounts"))
         found.append(
@@ -405,6 +469,7 @@ def _windows(
                 start=max(start, 0.0),
                 end=end,
                 hosts=fold(hosts) or None,
+                nodes=None if hosts else min(count, len(there)),
                 users=list(users),
                 accounts=list(accounts),
             )
@@ -438,15 +503,21 @@ def _inferences(
     nodes: Sequence[SiteNode], found: SlurmFolder, partitions: Sequence[Partition], windows: Sequence[Window]
 ) -> list[Inference]:
     """Return what is known of nodes that are alike, of partitions and of reservations."""
-    alike: dict[tuple[str, ...], list[str]] = {}
+    alike: dict[tuple[str, str, str, bool], list[str]] = {}
     for node in nodes:
-        alike.setdefault(
-            (amounts_text(node.capacity), " ".join(node.features), _source(found.nodes[node.name])), []
-        ).append(node.name)
+        told = found.nodes[node.name]
+        sure = "core" not in node.capacity or any(name in one for one in told for name in _CORES)
+        key = (amounts_text(node.capacity), " ".join(node.features), _source(told), sure)
+        alike.setdefault(key, []).append(node.name)
     lines = []
-    for (offer, features, source), names in alike.items():
+    for (offer, features, source, sure), names in alike.items():
         having = f" and features {features}" if features else ""
-        lines.append(Inference(f"{','.join(fold(names))}: {offer or 'whole nodes'}{having}", source, "sure"))
+        what = f"{','.join(fold(names))}: {'' if sure else 'at least '}{offer or 'whole nodes'}{having}"
+        if sure:
+            lines.append(Inference(what, source, "sure"))
+        else:
+            by = f"{source}, which does not say how many cores these have: as many as jobs used at a time"
+            lines.append(Inference(what, by, "a guess"))
     for one in partitions:
         count = sum(1 for _ in expand(*(one.hosts or ())))
         source = _source(found.partitions[one.name])

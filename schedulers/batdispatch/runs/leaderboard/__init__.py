@@ -1,5 +1,0 @@
-"""A standing leaderboard: every registered dispatcher on stated workloads, ranked for each of them.
-
-`boards` says on what, and writes it down as a campaign's file; `runs.campaign` runs that; `standing` compares what came
-of it by `report.replicates`; `page` writes it as Markdown, and `cells` as a table with the digests of each run.
-"""

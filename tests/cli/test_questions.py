@@ -1,0 +1,172 @@
+"""Questions: their commands, help, JSON and calls from Python follow from structs and a function."""
+
+import inspect
+import json
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any
+
+import click
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from batdispatch.cli.main import Commands
+from batdispatch.cli.questions import command_of
+from batdispatch.core.errors import InputError
+from batdispatch.core.line.settings import Form
+from batdispatch.core.questions import Answer, Fields, Line, Operand, Question, Questions, Table, Teller
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """How large it is.
+
+    wide: Make it so wide.
+    tall: Make it so tall.
+    """
+
+    wide: Annotated[int, msgspec.Meta(ge=1)] = 2
+    tall: int = 3
+
+
+class Paint(msgspec.Struct, frozen=True, kw_only=True):
+    """How it is painted.
+
+    colour: Paint it in this colour.
+    shade: Shade it.
+    """
+
+    colour: Annotated[str, Form("NAME")]
+    shade: bool = False
+
+
+def area(size: Size, paint: Paint, folders: tuple[Path, ...], name: str) -> Answer:
+    facts = {"area": size.wide * size.tall, "colour": paint.colour, "name": name, "folders": list(map(str, folders))}
+    rows = [(str(folder), [f"{size.wide}"]) for folder in folders]
+    said = [f"{name}: {facts['area']}", Line("painted by hand", aside=True), Table(["folder", "wide"], rows)]
+    return Answer(facts, said, status=3 if size.wide > 8 else 0)
+
+
+def follow(size: Size, *, teller: Teller | None) -> Answer:
+    if teller is not None:
+        teller.progress("measuring", 1, 1)
+        teller.warn("it is small")
+    return Answer(None, [f"{size.wide} wide"])
+
+
+AREA = Question(
+    "area",
+    (Size, Fields(Paint, ("colour",), needed=False)),
+    f"{__name__}:area",
+    """Say how large something is.
+
+    FOLDER is what holds it.
+    """,
+    operands=(Operand("folders", "FOLDER...", Path, many=True), Operand("name", "NAME", str)),
+    as_json="Print the area as JSON.",
+)
+FOLLOW = Question("follow", (Size,), f"{__name__}:follow", "Follow it.", told=True)
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The functions that answer are found by the name of this file, which pytest does not import by it."""
+    monkeypatch.setitem(__import__("sys").modules, __name__, SimpleNamespace(area=area, follow=follow))
+
+
+def call(asked: Question | Questions, *words: str) -> Any:
+    return CliRunner().invoke(command_of(asked), words)
+
+
+def test_the_options_of_all_structs_stand_in_the_help_with_their_texts() -> None:
+    text = call(AREA, "--help").output
+    assert "FOLDER... NAME" in text
+    assert "Say how large something is.\n\n  FOLDER is what holds it." in text
+    found = [word for line in text.splitlines() for word in line.split()[:1] if word.startswith("--")]
+    assert found == ["--wide", "--tall", "--colour", "--json", "--help"]
+    assert "Make it so tall." in text
+    assert "Print the area as JSON." in text
+
+
+def test_people_read_lines_and_tables_and_programs_facts(tmp_path: Path) -> None:
+    words = ("--wide", "4", "--colour", "red", str(tmp_path), "x", "me")
+    done = call(AREA, *words)
+    assert (done.exit_code, done.stderr) == (0, "painted by hand\n")
+    assert done.stdout.splitlines()[0] == "me: 12"
+    assert [line.split() for line in done.stdout.splitlines()[1:]] == [
+        ["folder", "wide"],
+        [str(tmp_path), "4"],
+        ["x", "4"],
+    ]
+    done = call(AREA, *words, "--json")
+    facts = {"area": 12, "colour": "red", "name": "me", "folders": [str(tmp_path), "x"]}
+    assert (done.exit_code, done.stderr, json.loads(done.stdout)) == (0, "", facts)
+
+
+def test_python_asks_the_same_by_names() -> None:
+    answer = AREA.ask((Path("a"),), "me", wide=9, colour="red")
+    assert answer.facts == {"area": 27, "colour": "red", "name": "me", "folders": ["a"]}
+    # A field that needs no value here is the empty text.
+    assert AREA.ask((Path("a"),), "me").facts["colour"] == ""
+    with pytest.raises(TypeError, match="area has no option 'shade'"):
+        AREA.ask((Path("a"),), "me", shade=True)
+    with pytest.raises(ValueError, match="argument"):
+        AREA.ask((Path("a"),))
+
+
+@pytest.mark.parametrize("json_too", [(), ("--json",)])
+def test_the_status_is_that_of_the_answer(json_too: tuple[str, ...]) -> None:
+    assert call(AREA, "--wide", "9", "a", "me", *json_too).exit_code == 3
+
+
+def test_wrong_options_and_missing_operands_are_refused() -> None:
+    for words in (("a", "me", "--wide", "0"), ("me",), ("a", "me", "--shade")):
+        assert call(AREA, *words).exit_code == 2
+
+
+def test_long_work_is_told_of_and_an_answer_without_facts_is_text() -> None:
+    done = call(FOLLOW, "--json", "--wide", "5")
+    assert done.stdout == "5 wide\n"
+    assert "warning: it is small" in done.stderr
+    assert list(FOLLOW.ask().text) == ["2 wide"]
+
+
+def test_several_questions_stand_under_one_command() -> None:
+    both = Questions("both", "Ask of it.", (AREA, FOLLOW))
+    assert "  area    Say how large something is.\n  follow  Follow it." in call(both, "--help").output
+    assert call(both, "follow", "--wide", "7").stdout == "7 wide\n"
+
+
+# ---------------------------------------------------------------------- our own
+
+
+def own_questions() -> list[Question]:
+    modules = (import_module(module) for module, _ in Commands.table.values())
+    asked = [module.QUESTION for module in modules if hasattr(module, "QUESTION")]
+    return [one for each in asked for one in (each.questions if isinstance(each, Questions) else (each,))]
+
+
+@pytest.mark.parametrize("question", own_questions(), ids=lambda question: question.name)
+def test_the_function_takes_what_the_question_states(question: Question) -> None:
+    module, _, name = question.answers.partition(":")
+    found = inspect.signature(getattr(import_module(module), name), eval_str=False).parameters
+    taken = [one.name for one in found.values() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    assert taken[len(question.fields) :] == [operand.name for operand in question.operands]
+    assert ("teller" in found) is question.told
+    kinds = [one.annotation for one in found.values()][: len(question.fields)]
+    assert kinds == [fields.struct.__name__ for fields in question.fields]
+
+
+def test_a_question_is_asked_from_python_as_from_the_command_line() -> None:
+    question = next(one for one in own_questions() if one.name == "requests")
+    done = CliRunner().invoke(command_of(question), ["--law", "tnorm:0,20,8,2", "--zeta", "0.1", "--json"])
+    answer = question.ask(law="tnorm:0,20,8,2", zeta=0.1)
+    assert json.loads(done.stdout) == json.loads(msgspec.json.encode(answer.facts))
+    with pytest.raises(InputError, match="expected 0 to 1"):
+        question.ask(law="tnorm:0,20,8,2", zeta=2.0)
+
+
+def test_a_command_is_made_only_when_it_is_used() -> None:
+    group = Commands("batdispatch")
+    assert isinstance(group.get_command(click.Context(group), "replay"), click.Command)
