@@ -264,3 +264,12 @@ def test_a_killed_job_can_be_continued_only_while_jobs_may_be_registered() -> No
     assert not ledger.roll.may_grow
     registration.continue_registration()
     assert ledger.roll.may_grow
+
+
+def test_the_strictest_concern_limits_walltimes() -> None:
+    ledger = ledger_of(1)
+    job = submit(ledger, "1")
+    assert ledger.concerns.longest(job) == float("inf")
+    Maintenance.of(ledger).join()
+    type("Stricter", (Maintenance,), {"longest": lambda self, job: 30.0}).of(ledger).join()
+    assert ledger.concerns.longest(job) == 30.0
