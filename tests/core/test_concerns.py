@@ -15,6 +15,7 @@ from batdispatch.core.line import ledger as ledgers
 from batdispatch.core.line import registry
 from batdispatch.core.line.concern import Concern
 from batdispatch.core.line.concerns.holds import Holds
+from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 
@@ -253,3 +254,22 @@ def test_plans_do_not_hold_once_a_hold_keeps_other_hosts_than_before() -> None:
     holds.hold(job, Allocation.parse("0-1"))
     assert (ledger.free_hosts, ledger.epoch) == (1, epoch + 1)
     ledger.check()
+
+
+def test_a_killed_job_can_be_continued_only_while_jobs_may_be_registered() -> None:
+    ledger = Ledger(e.SimulationBegins(0.0, Machine.flat(1), config={"dynamic-jobs-enabled": True}))
+    registration = Registration.of(ledger)
+    assert ledger.roll.may_grow
+    registration.finish_registration()
+    assert not ledger.roll.may_grow
+    registration.continue_registration()
+    assert ledger.roll.may_grow
+
+
+def test_the_strictest_concern_limits_walltimes() -> None:
+    ledger = ledger_of(1)
+    job = submit(ledger, "1")
+    assert ledger.concerns.longest(job) == float("inf")
+    Maintenance.of(ledger).join()
+    type("Stricter", (Maintenance,), {"longest": lambda self, job: 30.0}).of(ledger).join()
+    assert ledger.concerns.longest(job) == 30.0
