@@ -23,7 +23,7 @@ from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.slurm.scheduling import with_conf
 from batdispatch.results.run_names import NamedRun, rebind
-from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
+from batdispatch.runs.compare import Entrant, at_site, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
 from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
 from batdispatch.runs.families import FAMILIES, check_names
@@ -82,11 +82,12 @@ def run(
     """
     entrant = _entrant(dispatcher, options)
     call = Call(workload, platform, out, listener, settings, own=entrant.own, log=log)
-    base = call.base(dispatcher=entrant.name, options=entrant.options)
+    label = call.base(dispatcher=entrant.name, options=entrant.options).label
+    (entrant,) = at_site([entrant], call.inputs.conf)
+    base = call.base(dispatcher=entrant.name, options=entrant.all_options)
     build(base, entrant.own)
-    folder = call.folder if call.named else call.folder / base.label
+    folder = call.folder if call.named else call.folder / label
     call.prepare()
-    label = base.label
     result = execute(
         base,
         folder,
@@ -209,7 +210,10 @@ def replicate(
 
 def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain: bool, with_log: bool) -> Comparison:
     """Make one run of each dispatcher on the whole workload, and the report if it is wanted."""
-    specs = [call.base(dispatcher=one.name, options=one.options) for one in entrants]
+    # What the site's slurm.conf says lengthens no name.
+    names = [call.base(dispatcher=one.name, options=one.options).label for one in entrants]
+    entrants = at_site(entrants, call.inputs.conf)
+    specs = [call.base(dispatcher=one.name, options=one.all_options) for one in entrants]
 
     def conclude(folders: list[Path], failures: dict[str, str]) -> None:
         if folders and with_log and call.imported is not None:
@@ -232,6 +236,8 @@ def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain
         fresh=call.fresh,
         conclude=conclude,
         prepare=call.prepare if call.inputs.made else None,
+        names=names,
+        called=names,
         own=_own(specs, entrants),
     )
     return Comparison(call.folder, folders, failures, call.listener.notes, call.keep)

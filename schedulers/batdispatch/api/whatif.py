@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from batdispatch.api.calls import LOG, RUN, Call
 from batdispatch.api.results import Folder
 from batdispatch.api.settings import takes
@@ -158,6 +160,8 @@ def capacities(
     call = Call(workload, platform, out, listener, settings, processes=processes, fresh=fresh)
 
     def variants(setup: Setup) -> dict[str, Setup]:
+        if call.inputs.conf is not None:
+            setup = msgspec.structs.replace(setup, conf=call.inputs.conf)
         return {
             f"{one.text} on {count} hosts": with_change(with_change(setup, f"hosts={count}"), f"dispatcher={one.text}")
             for one in entrants

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -16,7 +16,7 @@ from batdispatch.core.line.dispatcher import Dispatcher, find
 from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.dispatchers import simple
 from batdispatch.inputs.folders import Claim, stamp
-from batdispatch.inputs.slurm.scheduling import with_conf
+from batdispatch.inputs.slurm.scheduling import CONF, options_of_site, with_conf
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.run_names import bind
@@ -25,6 +25,9 @@ from batdispatch.runs.listener import SILENT, Listener, Tell, sparse_progress
 from batdispatch.runs.provenance import others_names
 from batdispatch.runs.run import InputFiles, build, clear, execute, is_made, spec_options
 from batdispatch.runs.spec import RunSpec
+
+if TYPE_CHECKING:
+    from batdispatch.inputs.slurm.conf import SlurmConf
 
 #: Called with the folders of the runs that are whole, in order, and why the others failed, by name.
 Conclude = Callable[[list[Path], dict[str, str]], None]
@@ -42,12 +45,19 @@ class Entrant(NamedTuple):
         name: registered, ``module:Class`` or ``file.py:Class``.
         options: as texts.
         own: an object of the caller's that decides; None: one is built by name.
+        site: what the simulated site's slurm.conf says beside the options; it is no part of the run's name.
     """
 
     text: str
     name: str
     options: dict[str, str]
     own: Dispatcher | None = None
+    site: Mapping[str, str] = {}
+
+    @property
+    def all_options(self) -> dict[str, str]:
+        """Return all options; those that people state go first."""
+        return {**self.site, **self.options}
 
 
 def entrant_of(dispatcher: str | Dispatcher, source: str = "option --dispatcher") -> Entrant:
@@ -91,6 +101,21 @@ def entrants_of(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> l
 
 def _is_among(entrant: Entrant, others: Sequence[Entrant]) -> bool:
     return any(entrant[1:3] == other[1:3] for other in others)
+
+
+def at_site(entrants: Sequence[Entrant], conf: SlurmConf | None) -> list[Entrant]:
+    """Return who takes part, of whom `slurm-backfill` does what the slurm.conf of the simulated site says.
+
+    One that states `conf` keeps to that file.
+
+    Raises:
+        InputError: the site's file says something that it cannot do.
+    """
+    return [
+        one if one.own is not None or CONF in parse_named(one.text, "")[1]
+        else one._replace(site=options_of_site(one.name, one.options, conf))
+        for one in entrants
+    ]  # fmt: skip
 
 
 def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[Entrant]:

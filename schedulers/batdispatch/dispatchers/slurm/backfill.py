@@ -16,6 +16,7 @@ from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
 from batdispatch.dispatchers.slurm.backfill_pass import BackfillPass
 from batdispatch.dispatchers.slurm.clocks import MainLoopClock, PassClock
+from batdispatch.dispatchers.slurm.completing import Completing
 from batdispatch.dispatchers.slurm.main_loop import MainLoop
 from batdispatch.dispatchers.slurm.options import SlurmOptions
 from batdispatch.dispatchers.slurm.partitions import Partitions
@@ -47,7 +48,8 @@ class SlurmBackfill(PlanningQueue):
     Deviations:
         - A pass and a run of the main loop take no simulated time. Slurm's take seconds with long queues, and give
           locks back in between (`bf_max_time`, `bf_yield_interval`, `bf_continue`).
-        - Jobs end and start at once: epilogs, prologs and booting nodes take no time.
+        - Jobs start at once: prologs and booting nodes take no time. Epilogs take as long as `completing` says; a
+          preempted job has none.
         - A pass reserves nothing for jobs behind the last one that fits now, since nobody could tell.
         - Partitions, qualities of service, arrays and advance reservations are enforced before the dispatcher sees a
           job, as for every dispatcher.
@@ -94,6 +96,7 @@ class SlurmBackfill(PlanningQueue):
         self._partitions = Partitions(ledger, preempt=options.preempt == "partition")
         self._main_clock = MainLoopClock(ledger, options.tick, options.batch_delay, options.full_interval)
         self._pass_clock = PassClock(options.interval, options.phase)
+        self._completing = Completing(ledger, options.completing)
         #: Whether the main loop, for the head of the queue or for all of it, and a backfill pass are to come.
         self._head_asked = self._whole_asked = self._pass_asked = False
         #: Jobs for whose successors hosts were held when it decided last.
@@ -122,9 +125,11 @@ class SlurmBackfill(PlanningQueue):
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)
-        self.ends.remove(stay.job.id)
-        self._ask()
-        if self._preemption is not None and stay.job.id in self._preemption.ending:
+        entry = self.ends.remove(stay.job.id)
+        preempted = self._preemption is not None and stay.job.id in self._preemption.ending
+        if preempted or not self._completing.add(entry):
+            self._ask()
+        if self._preemption is not None and preempted:
             self._main_clock.hurry()
             mode = self._preemption.ended(stay.job.id)
             # It may have ended by itself at the same moment.
@@ -165,6 +170,8 @@ class SlurmBackfill(PlanningQueue):
 
     def decide(self, ledger: Ledger) -> None:
         if self.correct(self.ends) or self._hold_is_over(ledger) or self._delay_is_over(ledger):
+            self._ask()
+        if self._completing.conclude():
             self._ask()
         self.fresh = []
         preemption = self._preemption
@@ -210,7 +217,12 @@ class SlurmBackfill(PlanningQueue):
             return
         most = None if due == "whole" else self.options.queue_depth
         loop = MainLoop(
-            ledger, self.choose, self._partitions, licenses_hold_up=self.options.licenses, preemption=self._preemption
+            ledger,
+            self.choose,
+            self._partitions,
+            self._completing,
+            licenses_hold_up=self.options.licenses,
+            preemption=self._preemption,
         )
         started = loop.run(self.in_order(ledger), most)
         self.forget_started(started)
@@ -223,7 +235,14 @@ class SlurmBackfill(PlanningQueue):
         self.passes += 1
         self._pass_asked = False
         made = BackfillPass(
-            ledger, self.options, self.choose, list(self.ends), self.booked, self._partitions, self._preemption
+            ledger,
+            self.options,
+            self.choose,
+            self._completing.beside(self.ends),
+            self.booked,
+            self._partitions,
+            self._completing,
+            self._preemption,
         )
         started = made.run(self.in_order(ledger))
         self.reserved = made.reserved
@@ -248,7 +267,9 @@ class SlurmBackfill(PlanningQueue):
             return -math.inf
         # Whatever the order is, nobody looks at it before a clock says so.
         loop = self._main_clock.idle_until() if self._head_asked or self._whole_asked else math.inf
-        return min(loop, self._pass_clock.idle_until() if self._pass_asked else math.inf)
+        quiet = min(loop, self._pass_clock.idle_until() if self._pass_asked else math.inf)
+        completed = self._completing.next
+        return quiet if completed is None else min(quiet, completed - TOLERANCE)
 
     def resumed(self) -> Mapping[str, Resumption]:
         return {} if self._preemption is None else self._preemption.suspension.resumed

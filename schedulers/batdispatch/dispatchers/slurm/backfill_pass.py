@@ -14,6 +14,7 @@ from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.moments import end_of
+from batdispatch.dispatchers.slurm.completing import Completing
 from batdispatch.dispatchers.slurm.main_loop import lacks_licence
 from batdispatch.dispatchers.slurm.options import SlurmOptions
 from batdispatch.dispatchers.slurm.partitions import Partitions
@@ -39,6 +40,7 @@ class BackfillPass:
         running: RunningJobs,
         booked: Callable[[Job], float],
         partitions: Partitions,
+        completing: Completing,
         preemption: Preemption | None = None,
     ) -> None:
         self.reserved: dict[str, float] = {}
@@ -47,9 +49,12 @@ class BackfillPass:
         self._options = options
         self._booked = booked
         self._partitions = partitions
+        self._completing = completing
         self._preemption = preemption
         clock = options.clock
-        self._will_run = WillRun(ledger, choose, running, options.end_window, options.window_linear, clock)
+        self._will_run = WillRun(
+            ledger, completing.free, choose, running, options.end_window, options.window_linear, clock
+        )
         there = ledger.machine.compute & ~ledger.unavailable
         self._nodes = ReservedNodes(ledger.now, options.window, options.resolution, clock, there)
         self._licences: ReservedLicences | None = None
@@ -65,7 +70,7 @@ class BackfillPass:
     def run(self, jobs: Sequence[Job]) -> list[Job]:
         """Start the jobs that may run ahead, and return them."""
         started: list[Job] = []
-        fitting = self._ledger.space.fitting(self._ledger.free, jobs) if self._preemption is None else jobs
+        fitting = self._ledger.space.fitting(self._completing.free(), jobs) if self._preemption is None else jobs
         candidates = list(fitting[::-1])
         for job in jobs:
             while candidates and not self._may_start(candidates[-1]):
@@ -88,12 +93,12 @@ class BackfillPass:
         if self._preemption is not None and self._preemption.candidates(job):
             return True
         _, hosts, _ = self._available(job, ledger.now, end_of(ledger.now, self._booked(job)))
-        return ledger.space.fits(ledger.space.only(ledger.free, hosts), job)
+        return ledger.space.fits(ledger.space.only(self._completing.free(), hosts), job)
 
     def _is_skipped(self, job: Job) -> bool:
         """Return whether a job is passed over; if not, count it for the limits of its user and partition."""
         options, counts = self._options, self._tried_of
-        if not options.licenses and lacks_licence(self._ledger, job):
+        if not options.licenses and lacks_licence(self._ledger, self._completing.free, job):
             return True
         limits = (("user", job.user, options.user_jobs), ("partition", self._partitions.name(job), options.part_jobs))
         if any(0 < most <= counts[kind, name] for kind, name, most in limits):

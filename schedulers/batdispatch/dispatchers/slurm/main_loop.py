@@ -12,6 +12,7 @@ from typing import Any
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
+from batdispatch.dispatchers.slurm.completing import Completing
 from batdispatch.dispatchers.slurm.partitions import Partitions
 from batdispatch.dispatchers.slurm.preemption import Preemption
 
@@ -33,6 +34,7 @@ class MainLoop:
         ledger: Ledger,
         choose: Callable[[Any, Job], Place | None],
         partitions: Partitions,
+        completing: Completing,
         *,
         licenses_hold_up: bool = False,
         preemption: Preemption | None = None,
@@ -41,6 +43,7 @@ class MainLoop:
         self._ledger = ledger
         self._choose = choose
         self._partitions = partitions
+        self._completing = completing
         self._licenses_hold_up = licenses_hold_up
         self._preemption = preemption
         #: Mask of the hosts that are left for the jobs to come.
@@ -61,7 +64,7 @@ class MainLoop:
             queue = ("", partition) if reservation is None else ("reservation", reservation)
             if queue in self._failed:
                 continue
-            if lacks_licence(self._ledger, job):
+            if lacks_licence(self._ledger, self._completing.free, job):
                 if self._licenses_hold_up:
                     break
                 continue
@@ -79,7 +82,7 @@ class MainLoop:
     def _start(self, job: Job) -> bool:
         ledger = self._ledger
         hosts = self._open if self._preemption is None else self._open & self._preemption.suspension.open_to(job)
-        free = ledger.space.only(ledger.free, hosts)
+        free = ledger.space.only(self._completing.free(), hosts)
         place = self._choose(free, job) if ledger.space.fits(free, job) else None
         if place is not None:
             ledger.start(job, place)
@@ -103,13 +106,13 @@ class MainLoop:
         ending = self._preemption.ending if self._preemption is not None else ()
         return any(
             stay.allocation.mask & self._open and (stay.job.id in ending or takes_hosts(stay.job.request))
-            for stay in ledger.running.values()
+            for stay in (*ledger.running.values(), *self._completing.stays)
         )
 
 
-def lacks_licence(ledger: Ledger, job: Job) -> bool:
-    """Return whether fewer licences are left now than a job asks for."""
+def lacks_licence(ledger: Ledger, free: Callable[[], Any], job: Job) -> bool:
+    """Return whether fewer licences are free than a job asks for."""
     if not job.request.licences:
         return False
-    left = ledger.space.pooled(ledger.free)[len(ledger.machine.resources) :]
+    left = ledger.space.pooled(free())[len(ledger.machine.resources) :]
     return bool((left < ledger.space.need(job).licences).any())

@@ -25,6 +25,9 @@ DISPATCHERS = ("slurm-backfill", "dmr")
 #: The version whose code `slurm-backfill` follows.
 DEFAULT_VERSION = "22.05"
 
+#: Seconds from the end of a job in Slurm's books until slurmctld gives its nodes to others, as measured on loopback.
+COMPLETING = "0.15"
+
 Verdict = Literal["understood", "approximated", "ignored"]
 
 
@@ -153,6 +156,25 @@ def with_conf(dispatcher: str, options: dict[str, str]) -> tuple[str, dict[str, 
     own = {name: value for name, value in options.items() if name != CONF}
     read = scheduling_of(read_conf(Path(options[CONF])), options.get(VERSION, DEFAULT_VERSION))
     return dispatcher, {**read.options, **own}
+
+
+def options_of_site(dispatcher: str, options: dict[str, str], conf: SlurmConf | None) -> dict[str, str]:
+    """Return what a site's slurm.conf adds to a dispatcher's options, which count first.
+
+    Only `slurm-backfill` imitates the site, unless it has the options of another file.
+
+    Raises:
+        InputError: the file says something that `slurm-backfill` cannot do.
+    """
+    if conf is None or dispatcher != DISPATCHERS[0]:
+        return {}
+    read = at_site(scheduling_of(conf, options.get(VERSION, DEFAULT_VERSION)))
+    return {name: text for name, text in read.options.items() if name not in options}
+
+
+def at_site(read: Scheduling) -> Scheduling:
+    """Return what a slurm.conf says, with what every Slurm does beside the accounts of whole seconds that it writes."""
+    return read._replace(options={**read.options, "completing": COMPLETING})
 
 
 def scheduling_of(conf: SlurmConf, version: str = DEFAULT_VERSION) -> Scheduling:
