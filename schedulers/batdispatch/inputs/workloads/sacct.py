@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 
 from batdispatch.core.jobs.request import Dependency
+from batdispatch.core.line.ticks import TICK
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob
@@ -57,7 +58,7 @@ def read_sacct(
     for columns, fields, line in read_lines(path, report, conclude, progress):
         reader.take(columns, fields, line)
     reader.conclude()
-    yield from _Jobs(reader, options, report, info.use.whole).jobs()
+    yield from _in_turn(list(_Jobs(reader, options, report, info.use.whole).jobs()), report)
     report.notes.extend(reader.remarks())
 
 
@@ -155,7 +156,7 @@ class _Jobs:
 
     def _named(self, records: list[Record]) -> list[str]:
         """Return an id for each record: the job's number, with ``~2`` and so on for numbers that came again."""
-        records.sort(key=_by_time)
+        records.sort(key=_by_turn)
         times: dict[str, int] = {}
         names = []
         for record in records:
@@ -210,7 +211,12 @@ class _Jobs:
         if "partition" in extra:
             extra["queue"] = extra["partition"]
         stay = record.stay
-        if demand and stay and stay.partition in self._whole and record.totals.cores < stay.amounts["core"]:
+        if (
+            demand
+            and stay
+            and stay.partition in self._whole
+            and (record.asked or record.totals.cores) < stay.amounts["core"]
+        ):
             report.change("had nodes to themselves, with more cores than asked for: they take whole nodes", name)
             extra["whole_nodes"] = True
         return LogJob(
@@ -292,6 +298,30 @@ def _goes_on(earlier: Record, later: Record) -> bool:
 def _by_time(record: Record) -> tuple[float, float, int]:
     """Return a key of records: when they were submitted and started, unknown times last."""
     return (_or_last(record.submit), _or_last(record.start), record.line)
+
+
+def _by_turn(record: Record) -> tuple[float, int, int, float, int]:
+    """Return a key of records: when they were submitted, and in one second the order in which Slurm numbers them."""
+    array, _, task = record.job.partition("_")
+    return (_or_last(record.submit), int(array), int(task or 0), _or_last(record.start), record.line)
+
+
+def _in_turn(jobs: list[LogJob], report: ImportReport) -> Iterator[LogJob]:
+    """Yield jobs; those of one second come a tick apart where Batsim would take them in another order.
+
+    Accounts count whole seconds. Batsim takes jobs of one moment in the order of their names as texts, in which ``10``
+    goes before ``9``; Slurm tries them in the order of their numbers.
+    """
+    at_once: dict[float, list[LogJob]] = {}
+    for job in jobs:
+        at_once.setdefault(job.submission, []).append(job)
+    for together in at_once.values():
+        if len(together) > 1 and any(later.id < earlier.id for earlier, later in pairwise(together)):
+            for place, job in enumerate(together):
+                job.submission += place * TICK
+                if place:
+                    report.change("came in one second: kept in the order of their numbers, 1 us apart", job.id)
+    yield from jobs
 
 
 def _or_last(moment: float) -> float:

@@ -77,6 +77,8 @@ class Record(msgspec.Struct, gc=False):
     elapsed: float
     limit: float
     totals: Totals
+    #: Cores that its user asked for, whatever it was given; 0: not told.
+    asked: int
     awaited: AwaitedJobs
     extra: dict[str, Any]
     #: None: the record does not tell on which nodes it ran, or it never did.
@@ -212,7 +214,7 @@ class RecordReader:
         array, _, task = job.partition("_")
         if task:
             extra["array"] = {"id": array, "index": int(task), **({"limit": together} if together else {})}
-        totals = self._totals(fields, job, started=started)
+        totals, asked = self._totals(fields, job, started=started, whole="whole_nodes" in extra)
         raw = fields[self._at("jobidraw")] if self._at("jobidraw") >= 0 else ""
         return Record(
             job=job,
@@ -227,6 +229,7 @@ class RecordReader:
             elapsed=elapsed,
             limit=self._limit(fields, job),
             totals=totals,
+            asked=asked,
             awaited=awaited,
             extra=extra,
             stay=self._stay(fields, (start, elapsed), totals, extra.get("partition", "")) if started else None,
@@ -307,7 +310,12 @@ class RecordReader:
 
     # ------------------------------------------------------------------ how large it is
 
-    def _totals(self, fields: list[str], job: str, *, started: bool) -> Totals:
+    def _totals(self, fields: list[str], job: str, *, started: bool, whole: bool) -> tuple[Totals, int]:
+        """Return how large a job is, and how many cores its user asked for.
+
+        Slurm gives whole cores where these have several threads, and more to jobs that ask for a whole node. The sums
+        are those of what it gave, unless `whole`: a job that takes whole nodes anyway is as large as it asked.
+        """
         requested, allocated = self._resources(fields, "reqtres"), self._resources(fields, "alloctres")
         asked_cores = requested.cores or self._number(fields, "reqcpus")
         given_cores = allocated.cores or self._number(fields, "alloccpus") or self._number(fields, "ncpus")
@@ -315,20 +323,21 @@ class RecordReader:
         asked_nodes = requested.nodes or self._number(fields, "reqnodes")
         nodes = given_nodes or self._number(fields, "nnodes") or asked_nodes
         self._note_machine(allocated, given_cores, nodes)
-        if started and asked_cores and given_cores and asked_cores != given_cores:
-            self._report.change(
-                f"with requested and allocated cores that differ: {self._options.size} taken (--size)", job
-            )
-        if self._options.size == "allocated":
+        size = self._options.size or ("requested" if whole else "allocated")
+        if started and asked_cores and given_cores and asked_cores != given_cores and not whole:
+            self._report.change(f"with requested and allocated cores that differ: {size} taken (--size)", job)
+        least = asked_nodes
+        if size == "allocated":
             cores, memory, gres = given_cores or asked_cores, allocated.memory, allocated.gres
             memory = memory or self._asked_memory(fields, requested, cores, nodes)
-            least = nodes
+            gres = gres or requested.gres or self._old_gres(fields, nodes)
+            if self._options.size is not None or not asked_nodes:
+                least = nodes
         else:
             cores, gres = asked_cores or given_cores, requested.gres or self._old_gres(fields, nodes)
             memory = self._asked_memory(fields, requested, cores, nodes) or allocated.memory
             gres = gres or (allocated.gres if not requested.cores else {})
-            least = asked_nodes
-        return Totals(cores, nodes, least, memory if self._memory else 0, gres, self._licences(fields))
+        return Totals(cores, nodes, least, memory if self._memory else 0, gres, self._licences(fields)), asked_cores
 
     def _licences(self, fields: list[str]) -> dict[str, int]:
         """Return what a job held of what exists once for the whole machine."""
