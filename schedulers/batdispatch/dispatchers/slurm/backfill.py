@@ -48,7 +48,7 @@ class SlurmBackfill(PlanningQueue):
     Deviations:
         - A pass and a run of the main loop take no simulated time. Slurm's take seconds with long queues, and give
           locks back in between (`bf_max_time`, `bf_yield_interval`, `bf_continue`).
-        - Jobs start at once: prologs and booting nodes take no time. Epilogs take as long as `completing` says; a
+        - Jobs start at once: prologs and booting nodes take no time. Epilogs take as long as `notice` says; a
           preempted job has none.
         - A pass reserves nothing for jobs behind the last one that fits now, since nobody could tell.
         - Partitions, qualities of service, arrays and advance reservations are enforced before the dispatcher sees a
@@ -96,7 +96,7 @@ class SlurmBackfill(PlanningQueue):
         self._partitions = Partitions(ledger, preempt=options.preempt == "partition")
         self._main_clock = MainLoopClock(ledger, options.tick, options.batch_delay, options.full_interval)
         self._pass_clock = PassClock(options.interval, options.phase)
-        self._completing = Completing(ledger, options.completing)
+        self._completing = Completing(ledger, options.notice)
         #: Whether the main loop, for the head of the queue or for all of it, and a backfill pass are to come.
         self._head_asked = self._whole_asked = self._pass_asked = False
         #: Jobs for whose successors hosts were held when it decided last.
@@ -118,7 +118,7 @@ class SlurmBackfill(PlanningQueue):
             rank = self._ranks.pop(job.id)
             job = ledger.amend(job, submission=self._again[job.id][0].submission, rank=rank)
         super().on_submit(ledger, job)
-        self._ask()
+        self._ask(self.options.notice)
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
         self.ends.add(stay, end_of(stay.start, self.booked(stay.job)))
@@ -165,8 +165,10 @@ class SlurmBackfill(PlanningQueue):
         if isinstance(event, MachinesAvailable | MachinesUnavailable) or self.prospects.turns > turns:
             self._ask()
 
-    def _ask(self) -> None:
+    def _ask(self, notice: float = 0.0) -> None:
+        """Let both loops run once they are due, of something that slurmctld hears of after so many seconds."""
         self._head_asked = self._pass_asked = True
+        self._main_clock.hear(self.ledger.now + notice)
 
     def decide(self, ledger: Ledger) -> None:
         if self.correct(self.ends) or self._hold_is_over(ledger) or self._delay_is_over(ledger):

@@ -40,8 +40,9 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
         wide and each further one twice as wide. 0: each end is looked at by itself, which Slurm cannot do.
     window_linear: Let each window be this many seconds wider than the one before, and not twice as wide
         (bf_window_linear). 0: twice as wide.
-    completing: Give the nodes of a job to others only this many seconds after its end: the time in which Slurm calls it
-        COMPLETING. For a site that is read from its files (--slurm), the default is 0.15 s, as was measured.
+    notice: Let slurmctld hear this many seconds later that a job has come or ended. Until then, an ended job keeps its
+        nodes, as one that Slurm calls COMPLETING. For a site that is read from its files (--slurm), the default is
+        0.15 s, as was measured.
     version: Take the defaults of this version of Slurm.
     conf: Read the options from this slurm.conf; those that are given beside it go first. `batdispatch slurm-conf FILE`
         lists what is understood.
@@ -73,7 +74,7 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     resolution: Seconds = 60.0
     end_window: Seconds = 30.0
     window_linear: Seconds = 0.0
-    completing: Annotated[float, msgspec.Meta(ge=0, le=1e6)] = 0.0
+    notice: Annotated[float, msgspec.Meta(ge=0, le=1e6)] = 0.0
     version: Annotated[str, msgspec.Meta(pattern=r"^\d{2}\.\d{2}(\.\d{1,2})?$")] = "22.05"
     conf: str = ""
     preempt: Literal["none", "partition", "qos"] = "none"

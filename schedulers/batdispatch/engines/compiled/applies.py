@@ -120,8 +120,8 @@ def _of_orderings(dispatcher: QueueDispatcher) -> str | None:
 def _of_machine(machine: Machine, dispatcher: Dispatcher) -> str | None:
     if isinstance(dispatcher, SlurmBackfill) and dispatcher.options.preempt != "none":
         return "the kernel of slurm-backfill preempts no job"
-    if isinstance(dispatcher, SlurmBackfill) and dispatcher.options.completing:
-        return "the kernel of slurm-backfill gives nodes back at once, without the time that jobs are completing"
+    if isinstance(dispatcher, SlurmBackfill) and dispatcher.options.notice:
+        return "the kernel of slurm-backfill hears of everything at once, and notice is not 0"
     if not machine.plain:
         return _of_nodes(machine, dispatcher)
     if isinstance(dispatcher, SlurmBackfill) and any(WEIGHT_PROPERTY in host.properties for host in machine.hosts):

@@ -26,7 +26,7 @@ DISPATCHERS = ("slurm-backfill", "dmr")
 DEFAULT_VERSION = "22.05"
 
 #: Seconds from the end of a job in Slurm's books until slurmctld gives its nodes to others, as measured on loopback.
-COMPLETING = "0.15"
+NOTICE = "0.15"
 
 Verdict = Literal["understood", "approximated", "ignored"]
 
@@ -174,7 +174,7 @@ def options_of_site(dispatcher: str, options: dict[str, str], conf: SlurmConf | 
 
 def at_site(read: Scheduling) -> Scheduling:
     """Return what a slurm.conf says, with what every Slurm does beside the accounts of whole seconds that it writes."""
-    return read._replace(options={**read.options, "completing": COMPLETING})
+    return read._replace(options={**read.options, "notice": NOTICE})
 
 
 def scheduling_of(conf: SlurmConf, version: str = DEFAULT_VERSION) -> Scheduling:
