@@ -196,7 +196,8 @@ def unused_together(nodes: Iterable[SiteNode], use: NodeUse) -> list[str]:
         f"the machine has {amount:,} {name}, of which the log never used more than {use.together.get(name, 0):,} at a "
         "time: a part may have been away"
         for name, amount in total.items()
-        if name != "memory" and use.together.get(name, 0) < (1 - _IDLE) * amount
+        # Of what the log never tells, nothing is known.
+        if name != "memory" and 0 < use.together.get(name, 0) < (1 - _IDLE) * amount
     ]
 
 

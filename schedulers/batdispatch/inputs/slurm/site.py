@@ -419,7 +419,7 @@ def _moment(record: Settings, key: str, clock: Clock) -> float:
 def _contradictions(nodes: Sequence[SiteNode], use: NodeUse, at: Mapping[str, int]) -> list[str]:
     """Say where more of a node was in use than it is said to have."""
     found = []
-    for resource, peak in use.peak.items():
+    for resource, peak in use.alone.items():
         over = [node.name for node in nodes if node.name in at and peak[at[node.name]] > node.capacity.get(resource, 0)]
         # Memory that is not given out is not counted.
         if over and (resource != "memory" or any("memory" in node.capacity for node in nodes)):
