@@ -212,7 +212,13 @@ class Inputs:
         clock = Clock(time_zone(reading.time_zone) if reading.time_zone else None)
         origin = float(workload.about["origin"]["time_origin"])
         draft = draft_of_folder(
-            self._slurm, info.use, clock, origin, shared=is_shared(workload), licences=info.licences
+            self._slurm,
+            info.use,
+            clock,
+            origin,
+            shared=is_shared(workload),
+            licences=info.licences,
+            last=max((job.submission for job in workload.jobs), default=0.0),
         )
         if keep and not info.partitions and len(draft.queues.partitions) > 1:
             names = ", ".join(one.name for one in draft.queues.partitions)

@@ -134,8 +134,14 @@ def test_memory_is_shared_out_to_the_cores(tmp_path: Path, fields: dict[str, str
     ("tres", "units", "per_unit", "per_node", "nodes"),
     [
         ("cpu=8,node=2,gres/gpu=4", 8, {"core": 1}, {"gpu": 2}, (2, 2)),
-        ("cpu=8,node=1,gres/gpu=3,gres/gpu:a100=3", 8, {"core": 1}, {"gpu": 3}, (1, 1)),
-        ("cpu=8,node=2,gres/gpu:a100=2,gres/gpu:h100=2", 8, {"core": 1}, {"gpu": 2}, (2, 2)),
+        ("cpu=8,node=1,gres/gpu=3,gres/gpu:a100=3", 8, {"core": 1}, {"gpu": 3, "gpu_a100": 3}, (1, 1)),
+        (
+            "cpu=8,node=2,gres/gpu:a100=2,gres/gpu:h100=2",
+            8,
+            {"core": 1},
+            {"gpu": 2, "gpu_a100": 1, "gpu_h100": 1},
+            (2, 2),
+        ),
         ("cpu=8,node=2,gres/gpu=3", 3, {"core": 3, "gpu": 1}, {}, None),
         ("cpu=8,node=4", 8, {"core": 1}, {}, (4, 4)),
         ("cpu=8,node=1", 8, {"core": 1}, {}, None),

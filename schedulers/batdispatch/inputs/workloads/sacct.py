@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -58,15 +59,23 @@ def read_sacct(
     for columns, fields, line in read_lines(path, report, conclude, progress):
         reader.take(columns, fields, line)
     reader.conclude()
-    yield from _in_turn(list(_Jobs(reader, options, report, info.use.whole).jobs()), report)
+    yield from _in_turn(list(_Jobs(reader, options, report, info.use.whole, frozenset(info.use.names)).jobs()), report)
     report.notes.extend(reader.remarks())
 
 
 class _Jobs:
     """Makes jobs of records."""
 
-    def __init__(self, reader: RecordReader, options: LogOptions, report: ImportReport, whole: Collection[str]) -> None:
+    def __init__(
+        self,
+        reader: RecordReader,
+        options: LogOptions,
+        report: ImportReport,
+        whole: Collection[str],
+        nodes: Collection[str],
+    ) -> None:
         self._records = reader.records
+        self._known_nodes = nodes
         self._options, self._report = options, report
         #: Partitions whose jobs have their nodes to themselves.
         self._whole = whole
@@ -204,6 +213,7 @@ class _Jobs:
         )
         extra = record.extra
         extra.update(request)
+        self._keep_known_nodes(extra, request.get("nodes", 1), name)
         if record.before is not None:
             extra["parent"] = record.before.name
         if record.totals.licences:
@@ -231,6 +241,15 @@ class _Jobs:
             extra=extra,
             nodes="" if stay is None else stay.nodes,
         )
+
+    def _keep_known_nodes(self, extra: dict[str, Any], nodes: int | list[int], name: str) -> None:
+        """Leave out names of nodes that the log does not know, and lists that leave other nodes open, too."""
+        for field in ("node_list", "exclude_nodes"):
+            names = [one for one in extra.pop(field, ()) if one in self._known_nodes]
+            if names and field == "node_list" and len(names) < (nodes if isinstance(nodes, int) else nodes[1]):
+                self._report.change("name some of their nodes only (--nodelist): placed anywhere", name)
+            elif names:
+                extra[field] = names
 
     # ------------------------------------------------------------------ who waits for whom
 

@@ -19,11 +19,11 @@ _SCALE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
 _MOST = 2**45
 #: ``gpu``, ``gpu:2``, ``gpu:a100``, ``gpu:a100:2``, ``gres:gpu:2``, with what stands in brackets behind.
 _GRES = re.compile(
-    r"(?:gres[:/])?([A-Za-z_]\w{0,40})(?::(?!\d{1,9}(?:\(|$))[^:,=()]{1,60})?(?:[:=](\d{1,9}))?(?:\(.{0,200}\))?",
+    r"(?:gres[:/])?([A-Za-z_]\w{0,40})(?::(?!\d{1,9}(?:\(|$))([^:,=()]{1,60}))?(?:[:=](\d{1,9}))?(?:\(.{0,200}\))?",
     re.ASCII,
 )
 
-_LICENCE = re.compile(r"([A-Za-z_][\w@./\-]{0,80})(?:[:=](\w{1,15}))?", re.ASCII)
+_LICENCE = re.compile(r"([A-Za-z_][\w@./\-]{0,80})()(?:[:=](\w{1,15}))?", re.ASCII)
 
 #: States after which the same job goes on with another record, those of jobs that are over, and the others.
 RERUN_STATES = frozenset(
@@ -85,7 +85,7 @@ class Tres(NamedTuple):
     nodes: int
     #: MiB, rounded up.
     memory: int
-    #: ``gpu`` and other generic resources.
+    #: ``gpu`` and other generic resources; those of a type also by themselves, as ``gpu_a100``.
     gres: dict[str, int]
     licences: dict[str, int]
 
@@ -96,8 +96,8 @@ NO_TRES = Tres(0, 0, 0, {}, {})
 def read_tres(text: str) -> Tres:
     """Read ``billing=2,cpu=2,gres/gpu=1,gres/gpu:a100=1,mem=200M,node=1``.
 
-    A typed resource (``gres/gpu:a100``) counts where the untyped sum is missing. What no node offers (``billing``,
-    ``energy``, file systems) is left alone.
+    A typed resource (``gres/gpu:a100``) is a resource of its own beside the untyped sum, and counts for that where it
+    is missing. What no node offers (``billing``, ``energy``, file systems) is left alone.
 
     Raises:
         ValueError: an amount is no number.
@@ -107,6 +107,7 @@ def read_tres(text: str) -> Tres:
     cores = nodes = memory = 0
     gres: dict[str, int] = {}
     typed: dict[str, int] = {}
+    kinds: dict[str, int] = {}
     licences: dict[str, int] = {}
     for part in text.split(","):
         name, equals, amount = part.partition("=")
@@ -119,17 +120,27 @@ def read_tres(text: str) -> Tres:
         elif name == "mem":
             memory = math.ceil(read_memory(amount)[0])
         elif name.startswith("gres/"):
-            kind, colon, _ = name[5:].partition(":")
+            kind, colon, model = name[5:].partition(":")
             into = typed if colon else gres
             into[kind] = into.get(kind, 0) + read_count(amount)
+            if colon:
+                kinds[typed_name(kind, model)] = read_count(amount)
         elif name.startswith("license/"):
             licences |= read_licences(f"{name[8:]}={amount}")
-    found = {name: amount for name, amount in sorted((typed | gres).items()) if amount and name.isidentifier()}
+    sums = typed | gres | kinds
+    found = {name: amount for name, amount in sorted(sums.items()) if amount and name.isidentifier()}
     return Tres(cores, nodes, memory, found, licences)
+
+
+def typed_name(name: str, model: str) -> str:
+    """Return what a generic resource of a type is called here: ``gpu`` of type ``a100`` is ``gpu_a100``."""
+    return f"{name}_{re.sub(r'[^A-Za-z0-9]', '_', model)}"
 
 
 def read_gres(text: str) -> dict[str, int]:
     """Read ``gpu:2,mic:1``, ``gpu:a100:2``, as ``ReqGRES`` and ``AllocGRES`` of old versions have them.
+
+    Resources of a type count twice: in the sum of their name, and as ``gpu_a100``.
 
     Raises:
         ValueError: a part is none of these.
@@ -153,7 +164,11 @@ def _amounts(text: str, form: re.Pattern[str]) -> dict[str, int]:
         match = form.fullmatch(part.strip())
         if match is None:
             raise ValueError(text)
-        found[match[1]] = found.get(match[1], 0) + read_count(match[2] or "1")
+        amount = read_count(match[3] or "1")
+        found[match[1]] = found.get(match[1], 0) + amount
+        if match[2]:
+            name = typed_name(match[1], match[2])
+            found[name] = found.get(name, 0) + amount
     return {name: amount for name, amount in sorted(found.items()) if amount}
 
 
