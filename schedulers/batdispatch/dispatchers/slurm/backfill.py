@@ -224,6 +224,9 @@ class SlurmBackfill(PlanningQueue):
             self._partitions,
             self._completing,
             licenses_hold_up=self.options.licenses,
+            min_age=self.options.min_age,
+            starts=self.options.loop_starts,
+            part_jobs=self.options.loop_part_jobs,
             preemption=self._preemption,
         )
         started = loop.run(self.in_order(ledger), most)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.fields import array_of
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.moments import end_of
@@ -66,6 +67,8 @@ class BackfillPass:
         self._tried = 0
         self._tried_of: Counter[tuple[str, str]] = Counter()
         self._reserved_in: Counter[str] = Counter()
+        #: Tasks of each array that have a reservation.
+        self._reserved_of: Counter[str] = Counter()
 
     def run(self, jobs: Sequence[Job]) -> list[Job]:
         """Start the jobs that may run ahead, and return them."""
@@ -171,7 +174,10 @@ class BackfillPass:
         options = self._options
         if self._ledger.now - job.submission < options.min_age:
             return True
-        return 0 < options.reservations <= self._reserved_in[self._partitions.name(job)]
+        if 0 < options.reservations <= self._reserved_in[self._partitions.name(job)]:
+            return True
+        array = array_of(job) if options.array_tasks else None
+        return array is not None and options.array_tasks <= self._reserved_of[array.id]
 
     def _start(self, job: Job, place: Place, end: float) -> None:
         ledger = self._ledger
@@ -192,6 +198,8 @@ class BackfillPass:
         self._take_licences(job, begin, end)
         self.reserved[job.id] = begin
         self._reserved_in[self._partitions.name(job)] += 1
+        if self._options.array_tasks and (array := array_of(job)) is not None:
+            self._reserved_of[array.id] += 1
         return 0.0
 
     def _take_licences(self, job: Job, begin: float, end: float) -> None:

@@ -85,7 +85,7 @@ class MainLoopClock:
                 # Nothing was there for it to do.
                 self._last_full, self._last = ran, max(self._last, ran)
         next_full = end_of(self._last_full, self._full)
-        next_head = _on_grid(max(self._heard, now - TOLERANCE, self._last + self._delay), 0.0, self._tick)
+        next_head = _on_grid(max(self._heard - TOLERANCE, now - TOLERANCE, self._last + self._delay), 0.0, self._tick)
         moment = next_full if whole else min(next_head, next_full)
         if now < moment - TOLERANCE:
             self._awaited = moment

@@ -6,6 +6,7 @@ References:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,8 +21,8 @@ from batdispatch.dispatchers.slurm.preemption import Preemption
 class MainLoop:
     """One run of the loop.
 
-    A job that does not fit lets no further job of its partition start, nor any job on nodes of that partition. A job
-    that names its nodes keeps only these nodes from the others, and one that asks for a reservation only further jobs
+    A job that does not fit lets no further job of its partition start, nor any job on nodes of that partition, unless
+    it has waited for less than `min_age`. A job that names its nodes keeps only these nodes from the others, and one that asks for a reservation only further jobs
     of that from starting. A job that lacks a licence keeps nothing, nor does one that a reservation keeps back, or that
     shares nodes and would not fit even if all that are left were idle.
 
@@ -37,6 +38,9 @@ class MainLoop:
         completing: Completing,
         *,
         licenses_hold_up: bool = False,
+        min_age: float = 0.0,
+        starts: int = 0,
+        part_jobs: int = 0,
         preemption: Preemption | None = None,
     ) -> None:
         self.stopped = False
@@ -45,6 +49,9 @@ class MainLoop:
         self._partitions = partitions
         self._completing = completing
         self._licenses_hold_up = licenses_hold_up
+        self._min_age = min_age
+        self._starts = starts
+        self._part_jobs = part_jobs
         self._preemption = preemption
         #: Mask of the hosts that are left for the jobs to come.
         self._open = ledger.machine.compute & ~ledger.unavailable
@@ -53,16 +60,23 @@ class MainLoop:
 
     def run(self, jobs: Sequence[Job], most: int | None) -> list[Job]:
         """Start jobs in order, of at most so many looked at, and return those that were started."""
-        started = []
+        started: list[Job] = []
+        tried: Counter[str] = Counter()
         for count, job in enumerate(jobs):
             if not self._open:
                 break
             if most is not None and count > most:
                 self.stopped = True
                 break
+            if 0 < self._starts <= len(started):
+                self.stopped = True
+                break
             partition, reservation = self._partitions.name(job), self._partitions.reservation(job)
             queue = ("", partition) if reservation is None else ("reservation", reservation)
             if queue in self._failed:
+                continue
+            tried[partition] += 1
+            if 0 < self._part_jobs < tried[partition]:
                 continue
             if lacks_licence(self._ledger, self._completing.free, job):
                 if self._licenses_hold_up:
@@ -74,6 +88,9 @@ class MainLoop:
                 self._open &= ~self._ledger.space.need(job).hosts
             elif reservation is not None:
                 self._failed.add(queue)
+            elif self._ledger.now - job.submission < self._min_age:
+                # Too young to hold up others (bf_min_age_reserve).
+                continue
             elif self._is_busy(job):
                 self._failed.add(queue)
                 self._open &= ~self._partitions.hosts(partition)

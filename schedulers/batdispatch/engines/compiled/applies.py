@@ -120,6 +120,9 @@ def _of_orderings(dispatcher: QueueDispatcher) -> str | None:
 def _of_machine(machine: Machine, dispatcher: Dispatcher) -> str | None:
     if isinstance(dispatcher, SlurmBackfill) and dispatcher.options.preempt != "none":
         return "the kernel of slurm-backfill preempts no job"
+    for name in ("loop_starts", "loop_part_jobs", "array_tasks"):
+        if isinstance(dispatcher, SlurmBackfill) and getattr(dispatcher.options, name):
+            return f"the kernel of slurm-backfill knows no {name}"
     if isinstance(dispatcher, SlurmBackfill) and dispatcher.options.notice:
         return "the kernel of slurm-backfill hears of everything at once, and notice is not 0"
     if not machine.plain:
