@@ -22,9 +22,9 @@ class MainLoop:
     """One run of the loop.
 
     A job that does not fit lets no further job of its partition start, nor any job on nodes of that partition, unless
-    it has waited for less than `min_age`. A job that names its nodes keeps only these nodes from the others, and one that asks for a reservation only further jobs
-    of that from starting. A job that lacks a licence keeps nothing, nor does one that a reservation keeps back, or that
-    shares nodes and would not fit even if all that are left were idle.
+    it has waited for less than `min_age`. A job that names its nodes keeps only these nodes from the others, and one
+    that asks for a reservation only further jobs of that from starting. A job that lacks a licence keeps nothing, nor
+    does one that a reservation keeps back, or that shares nodes and would not fit even if all that are left were idle.
 
     Attributes:
         stopped: whether jobs were left that the loop did not look at.
