@@ -2,7 +2,7 @@
 
     python benchmarks/slurm.py                                the table of the recordings in tests/data/slurm
     python benchmarks/slurm.py --recordings DIR               of others; --phases tries clocks and phases, too
-    python benchmarks/slurm.py --accounts DIR                 the table of docs/slurm.md: DIR has a folder for each site,
+    python benchmarks/slurm.py --accounts DIR                 the table of docs/slurm.md: DIR has a folder of each site
                                                               with its sacct.txt and its slurm.conf in site/
     python benchmarks/slurm.py --record DIR [--trace NAME]    run a real Slurm (root; Debian: slurm-wlm), then the table
 
@@ -449,8 +449,8 @@ def print_accounts(folder: Path) -> None:
         order.append(cells[0][1])
         apart.append(abs(cells[0][0] / mean - 1.0))
     print(
-        f"\nslurm-backfill: pairs in order {statistics.mean(order):.3f} on average, {min(order):.3f} at least; mean wait "
-        f"apart by {statistics.mean(apart):.1%} on average, {max(apart):.1%} at most"
+        f"\nslurm-backfill: pairs in order {statistics.mean(order):.3f} on average, {min(order):.3f} at least; "
+        f"mean wait apart by {statistics.mean(apart):.1%} on average, {max(apart):.1%} at most"
     )
 
 
