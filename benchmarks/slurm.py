@@ -2,6 +2,8 @@
 
     python benchmarks/slurm.py                                the table of the recordings in tests/data/slurm
     python benchmarks/slurm.py --recordings DIR               of others; --phases tries clocks and phases, too
+    python benchmarks/slurm.py --accounts DIR                 the table of docs/slurm.md: DIR has a folder of each site
+                                                              with its sacct.txt and its slurm.conf in site/
     python benchmarks/slurm.py --record DIR [--trace NAME]    run a real Slurm (root; Debian: slurm-wlm), then the table
 
 A trace of 50 jobs takes some ten minutes in real time and little CPU; several run side by side in --parallel processes.
@@ -22,6 +24,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -384,9 +387,77 @@ def print_table(folder: Path, *, phases: bool) -> None:
 OTHERS = ("easy", "conservative")
 
 
+# ---------------------------------------------------------------------- accounts, as operators have them
+
+DOOR = ("slurm-backfill", "easy")
+
+
+def told_starts(path: Path) -> tuple[dict[str, float], dict[str, float]]:
+    """Return when the jobs of an account were submitted and started, in seconds; nothing of batdispatch reads it."""
+    submits, starts = {}, {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file, delimiter="|", quoting=csv.QUOTE_NONE):
+            name = row["JobID"]
+            if "." not in name and "[" not in name and row["Start"][:1].isdigit():
+                submits[name], starts[name] = (
+                    datetime.datetime.fromisoformat(row[key]).timestamp() for key in ("Submit", "Start")
+                )
+    return submits, starts
+
+
+def share_in_order(real: dict[str, float], ours: dict[str, float]) -> float:
+    """Return the share of the pairs of jobs that start in the real order; jobs that start together count half."""
+    right = total = 0.0
+    for one, other in itertools.combinations(real, 2):
+        apart, simulated = real[one] - real[other], ours[one] - ours[other]
+        if apart:
+            total += 1.0
+            right += 0.5 if not simulated else float((apart > 0) == (simulated > 0))
+    return right / total
+
+
+def print_accounts(folder: Path) -> None:
+    """Simulate each site of a folder by the command that operators use, and print how near it comes."""
+    print("| site | jobs | Slurm, mean wait in s | slurm-backfill | pairs | easy | pairs |")
+    print("|---|---|---|---|---|---|---|")
+    apart: list[float] = []
+    order: list[float] = []
+    for site in sorted(path.parent for path in folder.glob("*/sacct.txt")):
+        submits, real = told_starts(site / "sacct.txt")
+        with tempfile.TemporaryDirectory() as out:
+            words = [
+                sys.executable,
+                "-m",
+                "batdispatch",
+                "compare",
+                str(site / "sacct.txt"),
+                "--slurm",
+                str(site / "site"),
+            ]
+            words += ["--dispatchers", ",".join(DOOR), "--no-report", "--out", out]
+            subprocess.run(words, check=True, capture_output=True)
+            cells = []
+            for name in DOOR:
+                with (Path(out) / name / "jobs.csv").open(newline="") as file:
+                    rows = {row["job_id"]: row for row in csv.DictReader(file)}
+                ours = {job: float(rows[job]["starting_time"]) for job in real}
+                wait = statistics.mean(ours[job] - float(rows[job]["submission_time"]) for job in real)
+                cells.append((wait, share_in_order(real, ours)))
+        mean = statistics.mean(real[job] - submits[job] for job in real)
+        figures = " | ".join(f"{wait:.1f} | {pairs:.3f}" for wait, pairs in cells)
+        print(f"| {site.name} | {len(real)} | {mean:.1f} | {figures} |", flush=True)
+        order.append(cells[0][1])
+        apart.append(abs(cells[0][0] / mean - 1.0))
+    print(
+        f"\nslurm-backfill: pairs in order {statistics.mean(order):.3f} on average, {min(order):.3f} at least; "
+        f"mean wait apart by {statistics.mean(apart):.1%} on average, {max(apart):.1%} at most"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--recordings", type=Path, default=FOLDER, metavar="DIR")
+    parser.add_argument("--accounts", type=Path, metavar="DIR", help="sites with accounts instead")
     parser.add_argument("--phases", action="store_true", help="try phases also where the clock is known")
     parser.add_argument("--record", type=Path, metavar="DIR")
     parser.add_argument("--trace", action="append", choices=list(traces()), help="only these")
@@ -394,6 +465,9 @@ def main() -> None:
     parser.add_argument("--parallel", type=int, default=4)
     parser.add_argument("--port", type=int, default=21_000)
     given = parser.parse_args()
+    if given.accounts is not None:
+        print_accounts(given.accounts)
+        return
     if given.record is not None:
         if not all(map(shutil.which, ("slurmctld", "slurmd"))) or os.geteuid():
             sys.exit("needs root, slurmctld and slurmd (Debian: apt-get install slurm-wlm)")

@@ -388,3 +388,12 @@ def test_a_dispatcher_tells_of_ended_jobs(ordering: str, order: list[str]) -> No
     tasks = [Task(name, submission, 1, 10.0, user=user) for name, user, submission in jobs]
     starts = simulate(Machine.flat(1), tasks, "fcfs", options={"ordering": ordering}).starts()
     assert sorted(starts, key=lambda name: starts[name]) == order
+
+
+@pytest.mark.parametrize(("nodes", "first", "later"), [(8, 62500, 100000), (5, 39062, 62500), (1, 7812, 12500)])
+def test_whole_nodes_count_in_full_from_the_period_after_a_job_came(nodes: int, first: int, later: int) -> None:
+    """As squeue of Slurm 22.05 printed them, with PriorityCalcPeriod=1 on 8 nodes of 4 cores."""
+    machine = Machine.flat(8, "core=4")
+    job = job_of(units=nodes, submission=30.0, demand={"core": 1}, nodes=nodes, whole_nodes=True)
+    assert value("size=100000,period=60", job, now=59.0, machine=machine) == first
+    assert value("size=100000,period=60", job, now=60.0, machine=machine) == later

@@ -22,7 +22,7 @@ from batdispatch.core.line.settings import named_with
 from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.results.run_names import NamedRun, rebind
-from batdispatch.runs.compare import Entrant, comparison_by, entrant_of, entrants_of, with_common
+from batdispatch.runs.compare import Entrant, at_site, comparison_by, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
 from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
 from batdispatch.runs.families import FAMILIES, check_names
@@ -76,11 +76,12 @@ def run(
     """
     entrant = _entrant(dispatcher, options)
     call = Call(workload, platform, out, listener, settings, own=entrant.own, log=log)
-    base = call.base(dispatcher=entrant.name, options=entrant.options)
+    label = call.base(dispatcher=entrant.name, options=entrant.options).label
+    (entrant,) = at_site([entrant], call.inputs.site)
+    base = call.base(dispatcher=entrant.name, options=entrant.all_options)
     build(base, entrant.own)
-    folder = call.folder if call.named else call.folder / base.label
+    folder = call.folder if call.named else call.folder / label
     call.prepare()
-    label = base.label
     result = execute(
         base,
         folder,
@@ -184,7 +185,10 @@ def compare(
 
 def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain: bool, with_log: bool) -> Comparison:
     """Make one run of each dispatcher on the whole workload, and the report if it is wanted."""
-    specs = [call.base(dispatcher=one.name, options=one.options) for one in entrants]
+    # What the site's slurm.conf says lengthens no name.
+    names = [call.base(dispatcher=one.name, options=one.options).label for one in entrants]
+    entrants = at_site(entrants, call.inputs.site)
+    specs = [call.base(dispatcher=one.name, options=one.all_options) for one in entrants]
 
     def conclude(folders: list[Path], failures: dict[str, str]) -> None:
         if folders and with_log and call.imported is not None:
@@ -207,6 +211,8 @@ def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain
         fresh=call.fresh,
         conclude=conclude,
         prepare=call.prepare if call.inputs.made else None,
+        names=names,
+        called=names,
         own=_own(specs, entrants),
     )
     return Comparison(call.folder, folders, failures, call.listener.notes, call.keep)

@@ -28,7 +28,9 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     units: Count jobs in whole hosts, or in cores (and what else the log says) on hosts that jobs share. The default is
         hosts for SWF and for tables without cores, and cores for the others.
     processors_per_host: Make whole hosts of N processors each. A job's last host may be used in part.
-    size: Take this processor count as a job's size. Where it is unknown, the other one is taken.
+    size: Take this processor count as a job's size. Where it is unknown, the other one is taken. The default is
+        allocated for sacct, which says what Slurm gave (hyperthreads, whole cores and nodes), and requested for the
+        others.
     overrun: Choose what becomes of jobs that ran longer than their walltime: they are killed at it, or their walltime
         is raised above the run time.
     zero_runtime: Keep jobs that ran for 0 s, which then take 1 s, or drop them.
@@ -59,7 +61,7 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     #: ``cores``: a unit is a core, or what the log says a unit needs.
     units: Literal["hosts", "cores"] | None = None
     processors_per_host: Annotated[Annotated[int, Meta(ge=1, le=1_000_000)], Form("N")] = 1
-    size: Literal["requested", "allocated"] = "requested"
+    size: Literal["requested", "allocated"] | None = None
     #: ``kill``: as in the usual simulators; ``extend``: all the work of the log is done.
     overrun: Literal["kill", "extend"] = "kill"
     zero_runtime: Literal["keep", "drop"] = "keep"

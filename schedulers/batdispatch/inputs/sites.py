@@ -20,7 +20,7 @@ from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.features import FEATURES_PROPERTY
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY
-from batdispatch.core.machine.site import SITE_PROPERTY, Partition, QueuesProperty
+from batdispatch.core.machine.site import SITE_PROPERTY, Partition, QueuesProperty, Window
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import NodeUse
@@ -86,6 +86,7 @@ class SiteFiles(Protocol):
         shared: bool,
         licences: Mapping[str, int],
         least: Mapping[str, int],
+        last: float,
     ) -> SiteDraft:
         """Return the site.
 
@@ -96,9 +97,22 @@ class SiteFiles(Protocol):
             shared: whether jobs share hosts.
             licences: the most that jobs held at a time, by the log.
             least: what a job had on one node at least, by resource and the log.
+            last: when the last job of the log came, s of simulated time: until then, reservations repeat.
 
         Raises:
             InputError: a file of the site is wrong, or contradicts the log.
+        """
+
+    def options_beside(self, dispatcher: str, options: dict[str, str], stated: Mapping[str, str]) -> dict[str, str]:
+        """Return what the files add to the options of a dispatcher that imitates the site; others get nothing.
+
+        Args:
+            dispatcher: its name.
+            options: as texts, which count first.
+            stated: those that people state, before files that they name are read.
+
+        Raises:
+            InputError: the files say something that the dispatcher cannot do.
         """
 
 
@@ -117,6 +131,8 @@ class SiteDraft(msgspec.Struct, frozen=True, kw_only=True):
         warnings: what to doubt, a sentence each.
         exclusive: partitions whose jobs get whole nodes.
         licences: what exists once for the whole machine.
+        default_times: walltime of jobs that state none, by partition, s.
+        threads: CPUs of a core, which jobs get as a whole.
     """
 
     nodes: Sequence[SiteNode]
@@ -125,6 +141,8 @@ class SiteDraft(msgspec.Struct, frozen=True, kw_only=True):
     warnings: Sequence[str] = ()
     exclusive: frozenset[str] = frozenset()
     licences: Mapping[str, int] = {}
+    default_times: Mapping[str, float] = {}
+    threads: int = 1
 
     def platform(self) -> bytes:
         """Return the platform file."""
@@ -239,7 +257,8 @@ def unused_together(nodes: Iterable[SiteNode], use: NodeUse) -> list[str]:
         f"the machine has {amount:,} {name}, of which the log never used more than {use.together.get(name, 0):,} at a "
         "time: a part may have been away"
         for name, amount in total.items()
-        if use.names and name != "memory" and use.together.get(name, 0) < (1 - _IDLE) * amount
+        # Of what the log never tells, nothing is known.
+        if use.names and name != "memory" and 0 < use.together.get(name, 0) < (1 - _IDLE) * amount
     ]
 
 
@@ -292,11 +311,13 @@ def with_limits_of(draft: SiteDraft, jobs: Iterable[Job]) -> SiteDraft:
 def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None:
     """Let jobs ask for what their site gives them. **This changes the workload.**
 
-    In partitions of whole nodes they take whole nodes, without a walltime they get the longest of their partition, and
-    a reservation or QOS of which nothing is known is forgotten.
+    In partitions of whole nodes they take whole nodes, and whole cores where these have several threads. Without a
+    walltime they get the default one of their partition, or else its longest. A reservation or QOS of which nothing is
+    known is forgotten. Of a reservation that repeats, a job gets the first one that is not over too soon for it.
     """
-    limits = {one.name: one.max_time for one in draft.queues.partitions}
-    known = {one.name for one in draft.queues.reservations}
+    limits: dict[str, float | None] = {one.name: one.max_time for one in draft.queues.partitions}
+    limits |= draft.default_times
+    known = {one.name.partition("~")[0] for one in draft.queues.reservations}
     levels = {one.name for one in draft.queues.qos}
     for at, job in enumerate(workload.jobs):
         partition, extra = str(job.extra.get("partition", "")), job.extra
@@ -306,6 +327,8 @@ def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None
         if "reservation" in extra and known and str(extra["reservation"]) not in known:
             del extra["reservation"]
             report.change("name a reservation of which nothing is known: they run outside of it", job.id)
+        elif "reservation" in extra and known:
+            extra["reservation"] = _next_of(str(extra["reservation"]), job, draft.queues.reservations)
         if "qos" in extra and levels and str(extra["qos"]) not in levels:
             del extra["qos"]
             report.change("name a QOS of which nothing is known: they have that of jobs that name none", job.id)
@@ -313,6 +336,36 @@ def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None
         if limit is not None and math.isinf(job.walltime):
             workload.jobs[at] = msgspec.structs.replace(workload.jobs[at], walltime=limit)
             report.change("without a time limit: that of their partition taken", job.id)
+        if draft.threads > 1 and _round_up(workload, at, draft.threads):
+            report.change(f"have CPUs of cores with {draft.threads} threads: they take whole cores", job.id)
+
+
+def _next_of(name: str, job: Job, windows: Sequence[Window]) -> str:
+    """Return the name of the first reservation, of those that repeat under a name, that a job can still run in."""
+    walltime = job.walltime if math.isfinite(job.walltime) else 0.0
+    later = (
+        one.name
+        for one in windows
+        if one.name.partition("~")[0] == name and one.end - min(walltime, one.end - one.start) >= job.submission
+    )
+    return next(later, name)
+
+
+def _round_up(workload: Workload, at: int, threads: int) -> bool:
+    """Let a job of cores take whole ones, of so many threads each; return whether it does. **This changes it.**"""
+    job = workload.jobs[at]
+    request, demand = job.request, dict(job.request.per_unit or ())
+    if demand.get("core") != 1 or request.units_per_node is not None:
+        return False
+    units = -(-request.units // threads)
+    # What a job needs of the other resources stays the same in all.
+    shares = {name: -(-amount * request.units // units) for name, amount in demand.items() if name != "core"}
+    job.extra["demand"] = {"core": threads, **shares}
+    least = request.nodes[0] if request.nodes else 1
+    if units < least:
+        job.extra["demand"], units = {"core": threads, **shares}, least
+    workload.jobs[at] = msgspec.structs.replace(job, request=read_request(units, job.extra))
+    return True
 
 
 # ---------------------------------------------------------------------- the file

@@ -18,6 +18,7 @@ from batdispatch.core.line.dispatcher import Dispatcher, find, with_option_file
 from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.dispatchers import simple
 from batdispatch.inputs.folders import Claim, stamp
+from batdispatch.inputs.sites import SiteFiles
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.run_names import bind
@@ -61,12 +62,19 @@ class Entrant(NamedTuple):
         name: registered, ``module:Class`` or ``file.py:Class``.
         options: as texts.
         own: an object of the caller's that decides; None: one is built by name.
+        site: what the simulated site's files say beside the options; it is no part of the run's name.
     """
 
     text: str
     name: str
     options: dict[str, str]
     own: Dispatcher | None = None
+    site: Mapping[str, str] = {}
+
+    @property
+    def all_options(self) -> dict[str, str]:
+        """Return all options; those that people state go first."""
+        return {**self.site, **self.options}
 
 
 def entrant_of(dispatcher: str | Dispatcher, source: str = "option --dispatcher") -> Entrant:
@@ -110,6 +118,22 @@ def entrants_of(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> l
 
 def _is_among(entrant: Entrant, others: Sequence[Entrant]) -> bool:
     return any(entrant[1:3] == other[1:3] for other in others)
+
+
+def at_site(entrants: Sequence[Entrant], site: SiteFiles | None) -> list[Entrant]:
+    """Return who takes part, each with what the files of the simulated site say of how it schedules.
+
+    Raises:
+        InputError: they say something that a dispatcher which imitates the site cannot do.
+    """
+    if site is None:
+        return list(entrants)
+    return [
+        one
+        if one.own is not None
+        else one._replace(site=site.options_beside(one.name, one.options, parse_named(one.text, "")[1]))
+        for one in entrants
+    ]
 
 
 def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[Entrant]:

@@ -202,7 +202,13 @@ class Inputs:
         clock = Clock(time_zone(reading.time_zone) if reading.time_zone else None)
         origin = float(workload.about["origin"]["time_origin"])
         draft = self.site.draft(
-            info.use, clock, origin, shared=is_shared(workload), licences=info.licences, least=info.capacity
+            info.use,
+            clock,
+            origin,
+            shared=is_shared(workload),
+            licences=info.licences,
+            least=info.capacity,
+            last=max((job.submission for job in workload.jobs), default=0.0),
         )
         if keep and not info.partitions and len(draft.queues.partitions) > 1:
             names = ", ".join(one.name for one in draft.queues.partitions)

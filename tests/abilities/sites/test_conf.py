@@ -68,7 +68,8 @@ def test_nodes_are_what_their_line_and_the_default_lines_above_say(tmp_path: Pat
     assert (first.names, first.cpus, first.cores, first.memory) == (("n1", "n2"), 16, 8, 1000)
     assert (first.features, first.gres, first.weight, first.state) == (("old",), {}, 1, "UNKNOWN")
     assert second.names == ("n3", "n4", "n7", "login1")
-    assert (second.cpus, second.cores, second.memory, second.gres) == (24, 12, 2000, {"gpu": 3})
+    assert (second.cpus, second.cores, second.memory) == (24, 12, 2000)
+    assert second.gres == {"gpu": 3, "gpu_a100": 2, "gpu_v100": 1}
     assert (second.features, second.weight, second.state) == (("new", "fast"), 9, "DOWN")
 
 

@@ -75,6 +75,16 @@ def test_each_waiting_task_of_an_array_is_a_job(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
+        ({"REASON": "PartitionTimeLimit"}, "waiting for something else than room (PartitionTimeLimit)"),
+        (
+            {"REASON": "launch failed requeued held"},
+            "waiting for something else than room (launch failed requeued held)",
+        ),
+        ({"REASON": "(AssocGrpCpuLimit)"}, "waiting for something else than room (AssocGrpCpuLimit)"),
+        (
+            {"REASON": "ReqNodeNotAvail, UnavailableNodes:n[7-9]"},
+            "waiting for something else than room (ReqNodeNotAvail)",
+        ),
         ({"REASON": "JobHeldUser"}, "waiting for something else than room (JobHeldUser)"),
         ({"REASON": "Dependency"}, "waiting for something else than room (Dependency)"),
         ({"REASON": "BeginTime"}, "waiting for something else than room (BeginTime)"),

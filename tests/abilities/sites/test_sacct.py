@@ -135,8 +135,14 @@ def test_memory_is_shared_out_to_the_cores(tmp_path: Path, fields: dict[str, str
     ("tres", "units", "per_unit", "per_node", "nodes"),
     [
         ("cpu=8,node=2,gres/gpu=4", 8, {"core": 1}, {"gpu": 2}, (2, 2)),
-        ("cpu=8,node=1,gres/gpu=3,gres/gpu:a100=3", 8, {"core": 1}, {"gpu": 3}, (1, 1)),
-        ("cpu=8,node=2,gres/gpu:a100=2,gres/gpu:h100=2", 8, {"core": 1}, {"gpu": 2}, (2, 2)),
+        ("cpu=8,node=1,gres/gpu=3,gres/gpu:a100=3", 8, {"core": 1}, {"gpu": 3, "gpu_a100": 3}, (1, 1)),
+        (
+            "cpu=8,node=2,gres/gpu:a100=2,gres/gpu:h100=2",
+            8,
+            {"core": 1},
+            {"gpu": 2, "gpu_a100": 1, "gpu_h100": 1},
+            (2, 2),
+        ),
         ("cpu=8,node=2,gres/gpu=3", 3, {"core": 3, "gpu": 1}, {}, None),
         ("cpu=8,node=4", 8, {"core": 1}, {}, (4, 4)),
         ("cpu=8,node=1", 8, {"core": 1}, {}, None),
@@ -158,13 +164,37 @@ def test_gres_of_old_versions_are_of_each_node(tmp_path: Path) -> None:
 
 def test_size(tmp_path: Path) -> None:
     fields = {"ReqTRES": "cpu=1,mem=1G,node=1", "AllocTRES": "cpu=16,mem=32G,node=1", "ReqCPUS": "1", "AllocCPUS": "16"}
-    requested, report = imported(tmp_path, fields)
-    allocated, _ = imported(tmp_path, fields, size="allocated")
+    allocated, report = imported(tmp_path, fields)
+    requested, other = imported(tmp_path, fields, size="requested")
     assert [(job.units, job.request.per_unit) for job in (requested.jobs[0], allocated.jobs[0])] == [
         (1, (("core", 1), ("memory", 1024))),
         (16, (("core", 1), ("memory", 2048))),
     ]
-    assert report.changed["with requested and allocated cores that differ: requested taken (--size)"].count == 1
+    assert report.changed["with requested and allocated cores that differ: allocated taken (--size)"].count == 1
+    assert other.changed["with requested and allocated cores that differ: requested taken (--size)"].count == 1
+
+
+def test_a_job_of_whole_nodes_is_as_large_as_it_asked(tmp_path: Path) -> None:
+    fields = {"ReqTRES": "cpu=2,node=2", "AllocTRES": "cpu=32,node=2", "SubmitLine": "sbatch --exclusive -N 2 a"}
+    workload, report = imported(tmp_path, fields)
+    assert (workload.jobs[0].units, workload.jobs[0].request.whole_nodes) == (2, True)
+    assert not any("differ" in text for text in report.changed)
+
+
+def test_jobs_of_one_second_keep_the_order_of_their_numbers(tmp_path: Path) -> None:
+    """Batsim takes jobs of one moment in the order of their names as texts, and accounts begin with any line."""
+    ids = ["10", "9", "11_10", "11_2", "8"]
+    later = {"JobID": "12", "Submit": "2026-03-02T08:00:05"}
+    workload, _ = imported(tmp_path, later, *({"JobID": one, "Submit": "2026-03-02T08:00:00"} for one in ids))
+    assert [(job.id, job.submission) for job in workload.jobs] == [
+        *((one, place * 1e-6) for place, one in enumerate(["8", "9", "10", "11_2", "11_10"])),
+        ("12", 5.0),
+    ]
+
+
+def test_jobs_of_one_second_whose_names_are_in_order_come_together(tmp_path: Path) -> None:
+    workload, _ = imported(tmp_path, *({"JobID": one, "Submit": "2026-03-02T08:00:00"} for one in ("12", "11")))
+    assert [(job.id, job.submission) for job in workload.jobs] == [("11", 0.0), ("12", 0.0)]
 
 
 def test_whole_hosts_are_the_nodes_of_a_job(tmp_path: Path) -> None:
@@ -356,8 +386,9 @@ def test_wrong_licences_are_refused(tmp_path: Path) -> None:
 
 def test_components_are_one_job(tmp_path: Path) -> None:
     parts = [
-        {"JobID": "9+0", "ReqTRES": "cpu=4,mem=4G,node=1", "ElapsedRaw": "90"},
-        {"JobID": "9+1", "ReqTRES": "cpu=2,mem=8G,node=2,gres/gpu=3", "NNodes": "2", "ElapsedRaw": "100"},
+        {"JobID": "9+0", "ReqTRES": "cpu=4,mem=4G,node=1", "AllocTRES": "cpu=4,mem=4G,node=1", "ElapsedRaw": "90"},
+        {"JobID": "9+1", "NNodes": "2", "ElapsedRaw": "100"}
+        | dict.fromkeys(("ReqTRES", "AllocTRES"), "cpu=2,mem=8G,node=2,gres/gpu=3"),
     ]
     workload, report = imported(tmp_path, *parts)
     (job,) = workload.jobs

@@ -20,7 +20,7 @@ def windows(
         for place, end in enumerate(ends)
     ]
     ledger: Any = SimpleNamespace(free=None)
-    return list(WillRun(ledger, lambda *_: None, running, width, linear, clock)._windows(HOSTS))
+    return list(WillRun(ledger, lambda: ledger.free, lambda *_: None, running, width, linear, clock)._windows(HOSTS))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_has_outlived_its_end_is_taken_to_be_killed_half_a_minute_later(end
     )
     ledger: Any = SimpleNamespace(free=0, now=100.0, space=space)
     stay: Any = SimpleNamespace(job=SimpleNamespace(id="a"), allocation=SimpleNamespace(mask=0b01))
-    run = WillRun(ledger, lambda free, _: free, [(end, 0, stay)], 30.0, 0.0, 0.0)
+    run = WillRun(ledger, lambda: ledger.free, lambda free, _: free, [(end, 0, stay)], 30.0, 0.0, 0.0)
     job: Any = SimpleNamespace(id="b")
     assert run.first(job, HOSTS, now_only=False) == (start, 0b01)
     assert run.first(job, HOSTS, now_only=True) is None

@@ -35,7 +35,7 @@ from batdispatch.results.energy_words import idle_energy
 from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE, RESULT
 from batdispatch.results.run_names import FILE, read_names
 from batdispatch.results.runs import find_runs, read_result
-from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
+from batdispatch.runs.compare import Entrant, at_site, compare, entrant_of, entrants_of, with_common
 from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.families import FAMILIES, Member, members
 from batdispatch.runs.inputs import INPUT, Inputs
@@ -124,7 +124,7 @@ def compare_on_replicates(
         listener.warn(
             f"fewer than {LEAST} replicates have no intervals: the page counts in how many each one is better"
         )
-    entrants = with_common(party.entrants, common)
+    entrants = at_site(with_common(party.entrants, common), inputs.site)
     places = replicates.places
     # Windows of one simulation share their runs.
     cells = [
@@ -205,7 +205,7 @@ def _spec(base: RunSpec, platform: Path, workload: Path, seed: int, entrant: Ent
         platform=str(platform),
         workload=str(workload),
         dispatcher=entrant.name,
-        options=entrant.options,
+        options=entrant.all_options,
         seed=seed,
         # What compiled kernels may simulate has no recording, and nobody looks into so many runs.
         record=False,

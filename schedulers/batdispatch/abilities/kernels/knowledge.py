@@ -61,7 +61,7 @@ class Knowledge(NamedTuple):
     sleepers: bool = True
     weights: bool = True
     finite: tuple[str, ...] = ()
-    fixed: Mapping[str, tuple[str, str]] = {}
+    fixed: Mapping[str, tuple[object, str]] = {}
     is_called: bool = False
     no_queue: str = ""
 
@@ -94,7 +94,14 @@ KNOWLEDGE: Mapping[str, Knowledge] = {
         sleepers=False,
         weights=False,
         finite=FINITE,
-        fixed={"preempt": ("none", "the kernel of slurm-backfill preempts no job")},
+        fixed={
+            "preempt": ("none", "the kernel of slurm-backfill preempts no job"),
+            **{
+                name: (0, f"the kernel of slurm-backfill knows no {name}")
+                for name in ("loop_starts", "loop_part_jobs", "array_tasks")
+            },
+            "notice": (0.0, "the kernel of slurm-backfill hears of everything at once, and notice is not 0"),
+        },
         is_called=True,
         no_queue="it tries so many jobs at a time, so a queue's running jobs would not all start at once",
     ),

@@ -77,7 +77,7 @@ def _tell_of_jobs(factors: Factors, ordering: Multifactor, jobs: Jobs, never: di
     # Jobs that have no further fields differ by their columns alone.
     columns = zip(said.units.tolist(), said.walltime.tolist(), said.user.tolist(), strict=True)
     rows: dict[object, tuple[float, ...]] = {}
-    table = np.zeros((len(said), 4))
+    table = np.zeros((len(said), 5))
     for rank, row in enumerate(columns if said.extra is None else range(len(said))):
         if rank in never:
             continue
@@ -86,8 +86,9 @@ def _tell_of_jobs(factors: Factors, ordering: Multifactor, jobs: Jobs, never: di
             # Queues bound the number of nodes.
             job = job if site is None else site.fitted(job)
             owner = owners.setdefault(ordering.owner(job), len(owners))
-            rows[row] = (-float(nice_of(job)), ordering.for_size(job), ordering.for_queues(job), owner)
+            sizes = (ordering.for_size(job, untried=untried) for untried in (False, True))
+            rows[row] = (-float(nice_of(job)), *sizes, ordering.for_queues(job), owner)
         table[rank] = rows[row]
-    base, size, queue, owner_of = table.T.copy()
-    factors.hold(base=base, size=size, queue=queue, owner=owner_of.astype(np.int32))
+    base, size, first_size, queue, owner_of = table.T.copy()
+    factors.hold(base=base, size=size, first_size=first_size, queue=queue, owner=owner_of.astype(np.int32))
     return list(owners) or [("", "")]

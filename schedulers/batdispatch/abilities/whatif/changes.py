@@ -24,11 +24,13 @@ import msgspec
 from batdispatch.abilities.sites.doors.slurm.conf import SlurmConf
 from batdispatch.abilities.sites.doors.slurm.files import SlurmFiles
 from batdispatch.abilities.sites.doors.slurm.scheduling import (
+    CONF,
     DEFAULT_VERSION,
     PARAMETERS_KEY,
     SCHEDULING,
     VERSION,
     Scheduling,
+    at_site,
     scheduling_of,
 )
 from batdispatch.abilities.sites.doors.slurm.settings import Setting
@@ -144,7 +146,8 @@ def _with_dispatcher(setup: Setup, text: str) -> Setup:
     name, options = parse_named(text, _SOURCE)
     if name not in registry.names(GROUP) and name in registry.names(_ORDERINGS):
         name, options = "easy", {"ordering": text}
-    return msgspec.structs.replace(setup, dispatcher=name, options=options)
+    found = msgspec.structs.replace(setup, dispatcher=name, options=options)
+    return found if CONF in options or not setup.conf.path else with_conf(found, setup.conf)[0]
 
 
 def with_conf(setup: Setup, conf: SlurmConf) -> tuple[Setup, list[str]]:
@@ -160,7 +163,7 @@ def with_conf(setup: Setup, conf: SlurmConf) -> tuple[Setup, list[str]]:
 
 
 def _scheduling(setup: Setup, conf: SlurmConf) -> Scheduling:
-    return scheduling_of(conf, setup.options.get(VERSION, DEFAULT_VERSION))
+    return at_site(scheduling_of(conf, setup.options.get(VERSION, DEFAULT_VERSION)))
 
 
 def _with_setting(setup: Setup, setting: Setting) -> Setup:

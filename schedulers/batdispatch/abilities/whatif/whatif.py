@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from batdispatch.abilities.whatif.changes import Setup, conf_of, with_change, with_conf
 from batdispatch.api.calls import LOG, RUN, Call
 from batdispatch.api.results import Folder
@@ -158,6 +160,9 @@ def capacities(
     call = Call(workload, platform, out, listener, settings, processes=processes, fresh=fresh)
 
     def variants(setup: Setup) -> dict[str, Setup]:
+        conf = conf_of(call.inputs)
+        if conf is not None:
+            setup = msgspec.structs.replace(setup, conf=conf)
         return {
             f"{one.text} on {count} hosts": with_change(with_change(setup, f"hosts={count}"), f"dispatcher={one.text}")
             for one in entrants

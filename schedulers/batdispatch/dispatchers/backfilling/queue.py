@@ -341,10 +341,9 @@ class Ends:
         insort(self._sorted, (end, stay.rank, stay))
         self._of[stay.job.id] = (end, stay.rank)
 
-    def remove(self, job_id: str) -> None:
-        """Take out a job that ended."""
-        index = bisect_left(self._sorted, self._of.pop(job_id))
-        del self._sorted[index]
+    def remove(self, job_id: str) -> tuple[float, int, Stay]:
+        """Take out a job that ended, and return its entry: expected end in seconds, rank, stay."""
+        return self._sorted.pop(bisect_left(self._sorted, self._of.pop(job_id)))
 
     def overdue(self, now: float) -> list[Stay]:
         """Return the jobs that have outlived their expected end at `now`, in seconds."""

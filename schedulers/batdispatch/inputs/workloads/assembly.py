@@ -96,6 +96,7 @@ def assemble(
         _repair_runtimes(jobs, options, sieve)
         if machine is not None and refusal is not None:
             _leave_licences(jobs, machine, sieve)
+            _leave_types(jobs, machine, sieve)
             _drop_misfits(jobs, refusal, sieve, source)
         return jobs.sifted(sieve)
 
@@ -182,6 +183,25 @@ def _leave_licences(jobs: LogColumns, machine: Machine, sieve: Sieve) -> None:
     changed = np.array([one != other for one, other in zip(asked, left, strict=True)], dtype=np.bool_)
     sieve.change("ask for licences that the platform does not state: without these", changed)
     jobs.put("licences", {row: left[row] or UNSET for row in np.flatnonzero(changed).tolist()})
+
+
+def _leave_types(jobs: LogColumns, machine: Machine, sieve: Sieve) -> None:
+    """Leave out types of resources (``gpu_a100``) that the machine does not tell apart."""
+    there = set(machine.resources)
+
+    def known(amounts: Any) -> Any:
+        if not isinstance(amounts, dict):
+            return amounts
+        return {one: each for one, each in amounts.items() if one in there or one.partition("_")[0] not in there}
+
+    changed = np.zeros(len(jobs), dtype=np.bool_)
+    for field in ("demand", "per_node"):
+        asked = jobs.column(field)
+        left = [known(each) for each in asked]
+        other = np.array([one != each for one, each in zip(asked, left, strict=True)], dtype=np.bool_)
+        jobs.put(field, {row: left[row] for row in np.flatnonzero(other).tolist()})
+        changed |= other
+    sieve.change("ask for a type of devices that the platform does not tell apart: any will do", changed)
 
 
 def _refusals(machine: Machine) -> Callable[[Request], str]:

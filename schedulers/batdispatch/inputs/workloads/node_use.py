@@ -42,6 +42,7 @@ class NodeUse(msgspec.Struct, eq=False):
     Attributes:
         names: of the nodes, in order of first use.
         peak: resource -> the most of it that was in use at a time, int64 [node], see `use_of`.
+        alone: the same, of jobs that had only this node, and of none beside them: that much was surely in use.
         together: resource -> the most that was in use at a time on all nodes together.
         jobs: partition -> how many jobs of it ran.
         uses: partition -> how many of its jobs used each node, int64 [node].
@@ -51,6 +52,7 @@ class NodeUse(msgspec.Struct, eq=False):
 
     names: list[str] = []
     peak: dict[str, NDArray[np.int64]] = {}
+    alone: dict[str, NDArray[np.int64]] = {}
     together: dict[str, int] = {}
     jobs: dict[str, int] = {}
     uses: dict[str, NDArray[np.int64]] = {}
@@ -66,9 +68,11 @@ class NodeUse(msgspec.Struct, eq=False):
 def use_of(stays: Sequence[Stay]) -> NodeUse:
     """Return what nodes were used for.
 
-    A job of several nodes is taken to have used equally much on each, rounded down for cores and memory and up for
-    devices such as GPUs, which a job needs whole. Slurm fills one node before the next, so this is a guess. It is added
-    to what others used at the time only if the nodes would be too small for all that ran together otherwise.
+    What jobs of one node used is known. A job of several nodes may have used more on some than on others (6 cores on
+    nodes of 4 may lie 4 + 2), so that an equal share, rounded down for cores and memory and up for devices such as
+    GPUs, is counted by itself only, and not on top of what others used. If the nodes would then be too small for all
+    that ran together, the smallest ones among those that had such jobs grow alike until they are not. Of devices, equal
+    shares are added up then.
     """
     found = NodeUse()
     index: dict[str, int] = {}
@@ -100,18 +104,39 @@ def use_of(stays: Sequence[Stay]) -> NodeUse:
         total = np.array([stay.amounts.get(name, 0) for stay in known], dtype=np.int64)
         share = total // sizes if name in ("core", "memory") else -(-total // sizes)
         found.together[name] = int(np.cumsum(np.concatenate([-total, total])[of_all]).max())
-        for counted in (one, np.ones(len(job), dtype=bool)):
+        every = np.ones(len(job), dtype=bool)
+        for counted in (one,) if name in ("core", "memory") else (one, every):
             use = np.where(counted, share[job], 0)
             peak = found.peak[name] = np.zeros(len(index), dtype=np.int64)
             peak[at] = np.maximum.reduceat(np.cumsum(np.concatenate([-use, use])[order]), first)
+            found.alone.setdefault(name, peak.copy())
             np.maximum.at(peak, node, share[job])
             if int(peak.sum()) >= found.together[name]:
                 break
+        else:
+            found.peak[name] = _grown(peak, found.together[name], np.unique(node[~one & (share[job] > 0)]))
         if name == "core":
             part = job[share[job] < found.peak[name][node]]
             partly = {known[row].partition for row in np.unique(part)}
             found.whole = {each for each, count in found.jobs.items() if count >= _MANY and each not in partly}
     return found
+
+
+def _grown(peak: NDArray[np.int64], total: int, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return amounts of nodes of which some, the smallest first, were raised alike until all together reach a total."""
+    grown = peak.copy()
+    sizes = np.sort(peak[nodes])
+    missing = total - int(peak.sum())
+    if missing <= 0 or not len(nodes):
+        return grown
+    # Raising the first k + 1 nodes to the size of the next one takes so much.
+    steps = np.append(np.diff(sizes), np.iinfo(np.int64).max // (2 * len(sizes)))
+    needed = np.cumsum(steps * np.arange(1, len(sizes) + 1))
+    last = int(np.searchsorted(needed, missing))
+    spent = int(needed[last - 1]) if last else 0
+    level = int(sizes[last]) + -(-(missing - spent) // (last + 1))
+    grown[nodes] = np.maximum(grown[nodes], level)
+    return grown
 
 
 def _count_partitions(found: NodeUse, known: Sequence[Stay], node: NDArray[np.int64], job: NDArray[np.int64]) -> None:

@@ -288,13 +288,14 @@ def _dependencies(jobs: LogColumns, sieve: Sieve) -> dict[str, tuple[Dependency,
 def _sizes(
     allocated: NDArray[np.float64], asked: NDArray[np.float64], options: LogOptions, sieve: Sieve
 ) -> NDArray[np.float64]:
-    first, second = (asked, allocated) if options.size == "requested" else (allocated, asked)
-    other = "allocated" if options.size == "requested" else "requested"
+    size = options.size or "requested"
+    first, second = (asked, allocated) if size == "requested" else (allocated, asked)
+    other = "allocated" if size == "requested" else "requested"
     sieve.change(
-        f"with {options.size} and {other} processors that differ: {options.size} taken",
+        f"with {size} and {other} processors that differ: {size} taken",
         (first > 0) & (second > 0) & (first != second),
     )
-    sieve.change(f"without {options.size} processors: {other} taken", (first <= 0) & (second > 0))
+    sieve.change(f"without {size} processors: {other} taken", (first <= 0) & (second > 0))
     sieve.change("ran on an unknown number of processors: taken as 1", (first <= 0) & (second <= 0))
     return np.ceil(np.where(first > 0, first, np.where(second > 0, second, 1.0)))
 

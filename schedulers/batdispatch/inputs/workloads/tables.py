@@ -271,7 +271,7 @@ class _RowReader:
     def _cores(self, row: list[str], nodes: int) -> int:
         """Return the cores requested or allocated, as the options say, or the other figure where that is unknown."""
         figures = [self._count(row, field) * self._parts(field, nodes, 1) for field in ("cores", "allocated")]
-        first, second = figures if self._options.size == "requested" else reversed(figures)
+        first, second = figures if self._options.size != "allocated" else reversed(figures)
         return first or second
 
     def _parts(self, field: str, nodes: int, cores: int) -> int:

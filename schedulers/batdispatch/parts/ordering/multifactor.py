@@ -71,7 +71,8 @@ class Multifactor(Priority):
 
     Each factor is between 0 and 1. The age factor is (now - submission) / `max_age`. The size factor is the mean of the
     share of the nodes and of the share of the cores that the job asks for. A job that names no number of nodes counts
-    as asking for one. The fair-share factor is that of Slurm's classic algorithm: 2^(-U / S), where U is the user's
+    as asking for one. With `period`, a new job of whole nodes counts with the cores of its tasks only, until the next
+    period begins. The fair-share factor is that of Slurm's classic algorithm: 2^(-U / S), where U is the user's
     part of all use, in core-seconds of ended and running jobs, and S is one over the number of users who have jobs that
     wait, run, or have run. With `fair_tree`, users are ranked from 1 down to 1 / n for n users: first those of the
     account that has used least of its share, and within it those who have used least of theirs. The factors of the
@@ -102,7 +103,7 @@ class Multifactor(Priority):
         #: Where cores stand on the resource axis, and how many the machine has.
         self.axis = named if named >= 0 and totals[named] else next(i for i, total in enumerate(totals) if total)
         self._cores = totals[self.axis]
-        self._sizes: dict[Request, float] = {}
+        self._sizes: dict[tuple[Request, bool], float] = {}
         self._usage = DecayedUsage(self.options.half_life or math.inf)
         #: Fair-share factor of each user, and of what moment: now, and without a period how many jobs wait and run.
         self._factors: dict[Association, float] = {}
@@ -115,18 +116,18 @@ class Multifactor(Priority):
         total = -float(nice_of(job))
         if options.age:
             total += options.age * min(max(now - job.submission, 0.0) / options.max_age, 1.0)
-        total += self.for_size(job)
+        total += self.for_size(job, untried=options.period > 0.0 and now < job.submission)
         if options.fairshare:
             total += options.fairshare * self._fair_share(job, now)
         total += self.for_queues(job)
         return min(max(math.floor(total), 1), TOP)
 
-    def for_size(self, job: Job) -> float:
-        """Return what a job's size adds to its priority."""
+    def for_size(self, job: Job, *, untried: bool = False) -> float:
+        """Return what a job's size adds to its priority; `untried`: in the period in which it came."""
         options = self.options
         if not options.size:
             return 0.0
-        size = self._size(job)
+        size = self._size(job, untried=untried)
         return float(options.size * (1.0 - size if options.favor_small else size))
 
     def for_queues(self, job: Job) -> float:
@@ -140,8 +141,11 @@ class Multifactor(Priority):
         if self.options.fairshare:
             self._usage.ended(self._holding(stay), now)
 
-    def _size(self, job: Job) -> float:
+    def _size(self, job: Job, *, untried: bool) -> float:
         """Return a job's share of the machine: the mean of its shares of the nodes and of the cores.
+
+        That a job gets all cores of its nodes (--exclusive) is known only once it was tried, and counts from the next
+        period on. Until then, its share of the cores is that of its tasks.
 
         Or, with `relative`, its share of the cores per minute of its walltime.
         """
@@ -149,15 +153,16 @@ class Multifactor(Priority):
             # Without a walltime, the share is that of no minute.
             minutes = max(job.walltime // 60.0, 1.0) if math.isfinite(job.walltime) else math.inf
             return min(self._share_of_cores(job) / minutes, 1.0)
-        size = self._sizes.get(job.request)
+        size = self._sizes.get((job.request, untried))
         if size is None:
             ledger = self.ledger
-            need = ledger.space.need(job)
-            size = need.least / ledger.machine.size
+            need, request = ledger.space.need(job), job.request
+            size = nodes = need.least / ledger.machine.size
             # Units that are whole nodes have as large a share of the cores as of the nodes.
-            if not ledger.machine.units_are_hosts(job.request):
-                size = (size + need.sums[self.axis] / self._cores) / 2
-            size = self._sizes[job.request] = min(size, 1.0)
+            if not ledger.machine.units_are_hosts(request):
+                cores = need.sums[self.axis] / self._cores
+                size = (nodes + (cores if untried or not request.whole_nodes else max(cores, nodes))) / 2
+            size = self._sizes[job.request, untried] = min(size, 1.0)
         return size
 
     def _share_of_cores(self, job: Job) -> float:

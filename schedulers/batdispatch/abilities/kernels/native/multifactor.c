@@ -191,7 +191,8 @@ double priority_of(Factors *factors, const State *state, int64_t job)
         now = whole_part(now, factors->period) * factors->period;
     double age = larger_of(now - state->submission[job], 0.0) / factors->max_age;
     total += factors->age * (age < 1.0 ? age : 1.0);
-    total += factors->size[job];
+    bool is_untried = factors->period > 0 && now < state->submission[job];
+    total += (is_untried ? factors->first_size : factors->size)[job];
     if (factors->fairshare > 0) {
         share_fairly(factors, state, now);
         total += factors->fairshare * factors->factor[factors->owner[job]];

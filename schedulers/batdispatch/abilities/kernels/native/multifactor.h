@@ -23,9 +23,11 @@ typedef struct {
     double period;
     double half_life;
     int64_t fair_tree;
-    /* By rank, what is the same at all times: minus `nice`, and what size and queues add. Whose share each job is. */
+    /* By rank, what is the same at all times: minus `nice`, and what size and queues add. Whose share each job is. In the
+     * period in which a job comes, its size adds `first_size`. */
     const double *base;
     const double *size;
+    const double *first_size;
     const double *queue;
     const int32_t *owner;
     /* By owner: the account. */

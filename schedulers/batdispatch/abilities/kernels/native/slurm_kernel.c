@@ -52,7 +52,7 @@ static void hold_up(const State *state, Slurm *slurm, int64_t job)
         take_out(slurm->allowed, hosts_of(nodes, job), slurm->words);
     } else if (slurm->line[job] != part) {
         slurm->failed[slurm->line[job]] = 1;
-    } else if (is_busy(state, slurm, job)) {
+    } else if (!(state->now - state->submission[job] < slurm->min_age) && is_busy(state, slurm, job)) {
         slurm->failed[part] = 1;
         take_out(slurm->allowed, slurm->part_hosts + part * slurm->words, slurm->words);
     }

@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -32,6 +33,7 @@ from batdispatch.abilities.sites.doors.slurm_json import is_slurm_json
 from batdispatch.abilities.sites.doors.slurm_texts import END_STATES, NOTHING_AWAITED, OPEN_STATES, RERUN_STATES
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.request import Dependency
+from batdispatch.core.line.ticks import TICK
 from batdispatch.inputs.files import Source, head_of
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.bad_records import BadRecords
@@ -82,15 +84,23 @@ def read_sacct(
             bad.add(problem)
     bad.conclude()
     reader.conclude()
-    yield from _Jobs(reader, options, report, info.use.whole).jobs()
+    yield from _in_turn(list(_Jobs(reader, options, report, info.use.whole, frozenset(info.use.names)).jobs()), report)
     report.notes.extend(reader.remarks())
 
 
 class _Jobs:
     """Makes jobs of records."""
 
-    def __init__(self, reader: RecordReader, options: LogOptions, report: ImportReport, whole: Collection[str]) -> None:
+    def __init__(
+        self,
+        reader: RecordReader,
+        options: LogOptions,
+        report: ImportReport,
+        whole: Collection[str],
+        nodes: Collection[str],
+    ) -> None:
         self._records = reader.records
+        self._known_nodes = nodes
         self._options, self._report = options, report
         #: Partitions whose jobs have their nodes to themselves.
         self._whole = whole
@@ -180,7 +190,7 @@ class _Jobs:
 
     def _named(self, records: list[Record]) -> list[str]:
         """Return an id for each record: the job's number, with ``~2`` and so on for numbers that came again."""
-        records.sort(key=_by_time)
+        records.sort(key=_by_turn)
         times: dict[str, int] = {}
         names = []
         for record in records:
@@ -228,6 +238,7 @@ class _Jobs:
         )
         extra = record.extra
         extra.update(request)
+        self._keep_known_nodes(extra, request.get("nodes", 1), name)
         if record.before is not None:
             extra["parent"] = record.before.name
         if record.totals.licences:
@@ -235,7 +246,12 @@ class _Jobs:
         if "partition" in extra:
             extra["queue"] = extra["partition"]
         stay = record.stay
-        if demand and stay and stay.partition in self._whole and record.totals.cores < stay.amounts["core"]:
+        if (
+            demand
+            and stay
+            and stay.partition in self._whole
+            and (record.asked or record.totals.cores) < stay.amounts["core"]
+        ):
             report.change("had nodes to themselves, with more cores than asked for: they take whole nodes", name)
             extra["whole_nodes"] = True
         return LogJob(
@@ -250,6 +266,15 @@ class _Jobs:
             extra=extra,
             nodes="" if stay is None else stay.nodes,
         )
+
+    def _keep_known_nodes(self, extra: dict[str, Any], nodes: int | list[int], name: str) -> None:
+        """Leave out names of nodes that the log does not know, and lists that leave other nodes open, too."""
+        for field in ("node_list", "exclude_nodes"):
+            names = [one for one in extra.pop(field, ()) if one in self._known_nodes]
+            if names and field == "node_list" and len(names) < (nodes if isinstance(nodes, int) else nodes[1]):
+                self._report.change("name some of their nodes only (--nodelist): placed anywhere", name)
+            elif names:
+                extra[field] = names
 
     # ------------------------------------------------------------------ who waits for whom
 
@@ -317,6 +342,30 @@ def _goes_on(earlier: Record, later: Record) -> bool:
 def _by_time(record: Record) -> tuple[float, float, int]:
     """Return a key of records: when they were submitted and started, unknown times last."""
     return (_or_last(record.submit), _or_last(record.start), record.line)
+
+
+def _by_turn(record: Record) -> tuple[float, int, int, float, int]:
+    """Return a key of records: when they were submitted, and in one second the order in which Slurm numbers them."""
+    array, _, task = record.job.partition("_")
+    return (_or_last(record.submit), int(array), int(task or 0), _or_last(record.start), record.line)
+
+
+def _in_turn(jobs: list[LogJob], report: ImportReport) -> Iterator[LogJob]:
+    """Yield jobs; those of one second come a tick apart where Batsim would take them in another order.
+
+    Accounts count whole seconds. Batsim takes jobs of one moment in the order of their names as texts, in which ``10``
+    goes before ``9``; Slurm tries them in the order of their numbers.
+    """
+    at_once: dict[float, list[LogJob]] = {}
+    for job in jobs:
+        at_once.setdefault(job.submission, []).append(job)
+    for together in at_once.values():
+        if len(together) > 1 and any(later.id < earlier.id for earlier, later in pairwise(together)):
+            for place, job in enumerate(together):
+                job.submission += place * TICK
+                if place:
+                    report.change("came in one second: kept in the order of their numbers, 1 us apart", job.id)
+    yield from jobs
 
 
 def _or_last(moment: float) -> float:

@@ -28,6 +28,7 @@ from batdispatch.abilities.sites.doors.slurm_texts import (
     read_state,
     read_tres,
 )
+from batdispatch.abilities.sites.doors.submit_lines import submit_options
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.core.machine.features import CONSTRAINT
@@ -35,7 +36,7 @@ from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.amounts import read_memory
 from batdispatch.inputs.workloads.logs import LogInfo, check_processors_per_host
 from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
-from batdispatch.inputs.workloads.node_use import Stay, use_of
+from batdispatch.inputs.workloads.node_use import Stay, host_names, use_of
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.totals import Totals
 
@@ -78,6 +79,8 @@ class Record(msgspec.Struct, gc=False):
     elapsed: float
     limit: float
     totals: Totals
+    #: Cores that its user asked for, whatever it was given; 0: not told.
+    asked: int
     awaited: AwaitedJobs
     extra: dict[str, Any]
     #: None: the record does not tell on which nodes it ran, or it never did.
@@ -222,13 +225,16 @@ class RecordReader:
             extra[CONSTRAINT], less = read_constraint(constraint)
             if less:
                 self._report.change("require features of numbers of nodes, or one of several: of each node", job)
+        said = submit_options(fields[index]) if (index := self._at("submitline")) >= 0 else {}
+        if said:
+            self._heed(said, extra, job)
         index = self._at("suspended")
         if index >= 0 and started and fields[index].strip("0:-"):
             self._report.change("were suspended for a while: they run on in the simulation", job)
         array, _, task = job.partition("_")
         if task:
             extra["array"] = {"id": array, "index": int(task), **({"limit": together} if together else {})}
-        totals = self._totals(fields, job, started=started)
+        totals, asked = self._totals(fields, job, said, started=started, whole="whole_nodes" in extra)
         raw = fields[self._at("jobidraw")] if self._at("jobidraw") >= 0 else ""
         return Record(
             job=job,
@@ -243,18 +249,44 @@ class RecordReader:
             elapsed=elapsed,
             limit=self._limit(fields, job),
             totals=totals,
+            asked=asked,
             awaited=awaited,
             extra=extra,
             stay=self._stay(fields, (start, elapsed), totals, extra.get("partition", "")) if started else None,
             restarts=self._number(fields, "restarts"),
         )
 
+    def _heed(self, said: dict[str, str], extra: dict[str, Any], job: str) -> None:
+        """Let a job ask for what options of its submit line say and no column does. **This changes `extra`.**"""
+        nice = said.get("nice", "")
+        if re.fullmatch(r"-?\d{1,9}", nice):
+            extra["nice"] = int(nice)
+        if "contiguous" in said:
+            extra["contiguous"] = True
+        for option, field in (("nodelist", "node_list"), ("exclude", "exclude_nodes")):
+            names = self._names(said.get(option, ""))
+            if names:
+                extra[field] = names
+        if "begin" in said:
+            self._report.change("have --begin in their submit line: see --submission", job)
+
+    def _names(self, text: str) -> list[str]:
+        """Return the names of a list of nodes; none if it cannot be read, as that of a file."""
+        try:
+            return list(dict.fromkeys(host_names(text))) if text and "/" not in text else []
+        except InputError:
+            return []
+
     def _constraint(self, fields: list[str]) -> str:
-        """Return the features that a job required, by its column or its submit line."""
+        """Return the features that a job required, by its column or its submit line.
+
+        A ``|`` within both may have been shared out wrongly among them: then the line has the whole.
+        """
         index, line = self._at("constraints"), self._at("submitline")
-        if index >= 0:
-            return fields[index]
-        return constraint_of(fields[line]) if line >= 0 and ("-C" in fields[line] or "--con" in fields[line]) else ""
+        own = constraint_of(fields[line]) if line >= 0 and ("-C" in fields[line] or "--con" in fields[line]) else ""
+        if index < 0 or ("|" in own and fields[index] in own.split("|")):
+            return own
+        return fields[index]
 
     def _stay(self, fields: list[str], time: tuple[float, float], totals: Totals, partition: str) -> Stay | None:
         """Return the time of a job on its nodes; None: these are not told."""
@@ -326,7 +358,14 @@ class RecordReader:
 
     # ------------------------------------------------------------------ how large it is
 
-    def _totals(self, fields: list[str], job: str, *, started: bool) -> Totals:
+    def _totals(
+        self, fields: list[str], job: str, said: dict[str, str], *, started: bool, whole: bool
+    ) -> tuple[Totals, int]:
+        """Return how large a job is, and how many cores its user asked for.
+
+        Slurm gives whole cores where these have several threads, and more to jobs that ask for a whole node. The sums
+        are those of what it gave, unless `whole`: a job that takes whole nodes anyway is as large as it asked.
+        """
         requested, allocated = self._resources(fields, "reqtres"), self._resources(fields, "alloctres")
         asked_cores = requested.cores or self._number(fields, "reqcpus")
         given_cores = allocated.cores or self._number(fields, "alloccpus") or self._number(fields, "ncpus")
@@ -334,20 +373,44 @@ class RecordReader:
         asked_nodes = requested.nodes or self._number(fields, "reqnodes")
         nodes = given_nodes or self._number(fields, "nnodes") or asked_nodes
         self._note_machine(allocated, given_cores, nodes)
-        if started and asked_cores and given_cores and asked_cores != given_cores:
-            self._report.change(
-                f"with requested and allocated cores that differ: {self._options.size} taken (--size)", job
-            )
-        if self._options.size == "allocated":
+        size = self._options.size or ("requested" if whole else "allocated")
+        if started and asked_cores and given_cores and asked_cores != given_cores and not whole:
+            self._report.change(f"with requested and allocated cores that differ: {size} taken (--size)", job)
+        least = asked_nodes
+        if size == "allocated":
             cores, memory, gres = given_cores or asked_cores, allocated.memory, allocated.gres
             memory = memory or self._asked_memory(fields, requested, cores, nodes)
-            least = nodes
+            gres = _as_asked(gres, requested.gres) if requested.gres else gres or self._old_gres(fields, nodes)
+            if self._options.size is not None or not asked_nodes:
+                least = nodes
         else:
             cores, gres = asked_cores or given_cores, requested.gres or self._old_gres(fields, nodes)
             memory = self._asked_memory(fields, requested, cores, nodes) or allocated.memory
             gres = gres or (allocated.gres if not requested.cores else {})
-            least = asked_nodes
-        return Totals(cores, nodes, least, memory if self._memory else 0, gres, self._licences(fields))
+        gres = gres or self._said_gres(said, max(nodes, 1), job)
+        licences = self._licences(fields) or self._said_licences(said)
+        return Totals(cores, nodes, least, memory if self._memory else 0, gres, licences), asked_cores
+
+    def _said_gres(self, said: dict[str, str], nodes: int, job: str) -> dict[str, int]:
+        """Return the sums of generic resources that a submit line asks for, on so many nodes."""
+        found: dict[str, int] = {}
+        for option, times in (("gres", nodes), ("gpus-per-node", nodes), ("gpus", 1)):
+            text = said.get(option, "")
+            if not text or text.lower() == "none":
+                continue
+            try:
+                amounts = read_gres(text if option == "gres" else _gpus(text))
+            except ValueError:
+                self._report.change(f"have --{option} in their submit line that cannot be read: without these", job)
+                continue
+            found |= {name: amount * times for name, amount in amounts.items()}
+        return found if self._units == "cores" else {}
+
+    def _said_licences(self, said: dict[str, str]) -> dict[str, int]:
+        try:
+            return read_licences(said["licenses"]) if said.get("licenses") else {}
+        except ValueError:
+            return {}
 
     def _licences(self, fields: list[str]) -> dict[str, int]:
         """Return what a job held of what exists once for the whole machine."""
@@ -447,6 +510,19 @@ class RecordReader:
         if not wanted and len(told) > 1:
             said = ", ".join(f"{name} ({count:,} records)" for name, count in told.items())
             raise InputError(f"holds jobs of several clusters, {said}: choose one, --cluster NAME", source=self._source)
+
+
+def _gpus(text: str) -> str:
+    """Return what ``--gpus=2`` or ``--gpus=a100:2`` says as ``--gres`` would."""
+    return ",".join(f"gpu:{part}" for part in text.split(","))
+
+
+def _as_asked(given: dict[str, int], asked: dict[str, int]) -> dict[str, int]:
+    """Return generic resources as they were given, of a type only where that was asked for."""
+    plain = {name for name in given if not any(name.startswith(f"{other}_") for other in given if other != name)}
+    return {name: amount for name, amount in given.items() if name in plain} | {
+        name: given.get(name, amount) for name, amount in asked.items()
+    }
 
 
 def _proper(column: str) -> str:

@@ -65,7 +65,7 @@ class Tres(NamedTuple):
     nodes: int
     #: MiB, rounded up.
     memory: int
-    #: ``gpu`` and other generic resources.
+    #: ``gpu`` and other generic resources; those of a type also by themselves, as ``gpu_a100``.
     gres: dict[str, int]
     licences: dict[str, int]
 
@@ -76,8 +76,8 @@ NO_TRES = Tres(0, 0, 0, {}, {})
 def read_tres(text: str) -> Tres:
     """Read ``billing=2,cpu=2,gres/gpu=1,gres/gpu:a100=1,mem=200M,node=1``.
 
-    A typed resource (``gres/gpu:a100``) counts where the untyped sum is missing. What no node offers (``billing``,
-    ``energy``, file systems) is left alone.
+    A typed resource (``gres/gpu:a100``) is a resource of its own beside the untyped sum, and counts for that where it
+    is missing. What no node offers (``billing``, ``energy``, file systems) is left alone.
 
     Raises:
         ValueError: an amount is no number.
@@ -87,6 +87,7 @@ def read_tres(text: str) -> Tres:
     cores = nodes = memory = 0
     gres: dict[str, int] = {}
     typed: dict[str, int] = {}
+    kinds: dict[str, int] = {}
     licences: dict[str, int] = {}
     for part in text.split(","):
         name, equals, amount = part.partition("=")
@@ -99,13 +100,21 @@ def read_tres(text: str) -> Tres:
         elif name == "mem":
             memory = math.ceil(read_memory(amount)[0])
         elif name.startswith("gres/"):
-            kind, colon, _ = name[5:].partition(":")
+            kind, colon, model = name[5:].partition(":")
             into = typed if colon else gres
             into[kind] = into.get(kind, 0) + read_count(amount)
+            if colon:
+                kinds[typed_name(kind, model)] = read_count(amount)
         elif name.startswith("license/"):
             licences |= read_licences(f"{name[8:]}={amount}")
-    found = {name: amount for name, amount in sorted((typed | gres).items()) if amount and name.isidentifier()}
+    sums = typed | gres | kinds
+    found = {name: amount for name, amount in sorted(sums.items()) if amount and name.isidentifier()}
     return Tres(cores, nodes, memory, found, licences)
+
+
+def typed_name(name: str, model: str) -> str:
+    """Return what a generic resource of a type is called here: ``gpu`` of type ``a100`` is ``gpu_a100``."""
+    return f"{name}_{re.sub(r'[^A-Za-z0-9]', '_', model)}"
 
 
 class Gres(NamedTuple):
@@ -141,7 +150,9 @@ def read_gres_parts(text: str) -> list[Gres]:
 
 
 def read_gres(text: str) -> dict[str, int]:
-    """Return the sums over all types of ``gpu:2,mic:1``, ``gpu:a100:2``, without what is not consumed.
+    """Return the sums of ``gpu:2,mic:1``, ``gpu:a100:2``, without what is not consumed.
+
+    Resources of a type count twice: in the sum of their name, and as ``gpu_a100``.
 
     Raises:
         ValueError: a part is none of these.
@@ -149,7 +160,8 @@ def read_gres(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for one in read_gres_parts(text):
         if one.consumed and one.name.isidentifier():
-            found[one.name] = found.get(one.name, 0) + one.amount
+            for name in [one.name, typed_name(one.name, one.kind)] if one.kind else [one.name]:
+                found[name] = found.get(name, 0) + one.amount
     return {name: amount for name, amount in sorted(found.items()) if amount}
 
 

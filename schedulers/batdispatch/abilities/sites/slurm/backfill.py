@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from batdispatch.abilities.sites.slurm.backfill_pass import BackfillPass
 from batdispatch.abilities.sites.slurm.clocks import MainLoopClock, PassClock
+from batdispatch.abilities.sites.slurm.completing import Completing
 from batdispatch.abilities.sites.slurm.main_loop import MainLoop
 from batdispatch.abilities.sites.slurm.options import SlurmOptions
 from batdispatch.abilities.sites.slurm.partitions import Partitions
@@ -49,7 +50,8 @@ class SlurmBackfill(PlanningQueue):
     Deviations:
         - A pass and a run of the main loop take no simulated time. Slurm's take seconds with long queues, and give
           locks back in between (`bf_max_time`, `bf_yield_interval`, `bf_continue`).
-        - Jobs end and start at once: epilogs, prologs and booting nodes take no time.
+        - Jobs start at once: prologs and booting nodes take no time. Epilogs take as long as `notice` says; a
+          preempted job has none.
         - A pass reserves nothing for jobs behind the last one that fits now, since nobody could tell.
         - Partitions, qualities of service, arrays and advance reservations are enforced before the dispatcher sees a
           job, as for every dispatcher.
@@ -96,6 +98,7 @@ class SlurmBackfill(PlanningQueue):
         self._partitions = Partitions(ledger, preempt=options.preempt == "partition")
         self._main_clock = MainLoopClock(ledger, options.tick, options.batch_delay, options.full_interval)
         self._pass_clock = PassClock(options.interval, options.phase)
+        self._completing = Completing(ledger, options.notice)
         #: Whether the main loop, for the head of the queue or for all of it, and a backfill pass are to come.
         self._head_asked = self._whole_asked = self._pass_asked = False
         #: Jobs for whose successors hosts were held when it decided last.
@@ -117,16 +120,18 @@ class SlurmBackfill(PlanningQueue):
             rank = self._ranks.pop(job.id)
             job = ledger.amend(job, submission=self._again[job.id][0].submission, rank=rank)
         super().on_submit(ledger, job)
-        self._ask()
+        self._ask(self.options.notice)
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
         self.ends.add(stay, end_of(stay.start, self.booked(stay.job)))
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)
-        self.ends.remove(stay.job.id)
-        self._ask()
-        if self._preemption is not None and stay.job.id in self._preemption.ending:
+        entry = self.ends.remove(stay.job.id)
+        preempted = self._preemption is not None and stay.job.id in self._preemption.ending
+        if preempted or not self._completing.add(entry):
+            self._ask()
+        if self._preemption is not None and preempted:
             self._main_clock.hurry()
             mode = self._preemption.ended(stay.job.id)
             # It may have ended by itself at the same moment.
@@ -162,11 +167,15 @@ class SlurmBackfill(PlanningQueue):
         if isinstance(event, MachinesAvailable | MachinesUnavailable) or self.prospects.turns > turns:
             self._ask()
 
-    def _ask(self) -> None:
+    def _ask(self, notice: float = 0.0) -> None:
+        """Let both loops run once they are due, of something that slurmctld hears of after so many seconds."""
         self._head_asked = self._pass_asked = True
+        self._main_clock.hear(self.ledger.now + notice)
 
     def decide(self, ledger: Ledger) -> None:
         if self.correct(self.ends) or self._hold_is_over(ledger) or self._delay_is_over(ledger):
+            self._ask()
+        if self._completing.conclude():
             self._ask()
         self.fresh = []
         preemption = self._preemption
@@ -212,7 +221,15 @@ class SlurmBackfill(PlanningQueue):
             return
         most = None if due == "whole" else self.options.queue_depth
         loop = MainLoop(
-            ledger, self.choose, self._partitions, licenses_hold_up=self.options.licenses, preemption=self._preemption
+            ledger,
+            self.choose,
+            self._partitions,
+            self._completing,
+            licenses_hold_up=self.options.licenses,
+            min_age=self.options.min_age,
+            starts=self.options.loop_starts,
+            part_jobs=self.options.loop_part_jobs,
+            preemption=self._preemption,
         )
         started = loop.run(self.in_order(ledger), most)
         self.forget_started(started)
@@ -225,7 +242,14 @@ class SlurmBackfill(PlanningQueue):
         self.passes += 1
         self._pass_asked = False
         made = BackfillPass(
-            ledger, self.options, self.choose, list(self.ends), self.booked, self._partitions, self._preemption
+            ledger,
+            self.options,
+            self.choose,
+            self._completing.beside(self.ends),
+            self.booked,
+            self._partitions,
+            self._completing,
+            self._preemption,
         )
         started = made.run(self.in_order(ledger))
         self.reserved = made.reserved
@@ -250,7 +274,9 @@ class SlurmBackfill(PlanningQueue):
             return -math.inf
         # Whatever the order is, nobody looks at it before a clock says so.
         loop = self._main_clock.idle_until() if self._head_asked or self._whole_asked else math.inf
-        return min(loop, self._pass_clock.idle_until() if self._pass_asked else math.inf)
+        quiet = min(loop, self._pass_clock.idle_until() if self._pass_asked else math.inf)
+        completed = self._completing.next
+        return quiet if completed is None else min(quiet, completed - TOLERANCE)
 
     def resumed(self) -> Mapping[str, Resumption]:
         return {} if self._preemption is None else self._preemption.suspension.resumed

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from batdispatch.abilities.sites.slurm.completing import Completing
 from batdispatch.abilities.sites.slurm.main_loop import lacks_licence
 from batdispatch.abilities.sites.slurm.options import SlurmOptions
 from batdispatch.abilities.sites.slurm.partitions import Partitions
@@ -18,6 +19,7 @@ from batdispatch.abilities.sites.slurm.reserved_licences import ReservedLicences
 from batdispatch.abilities.sites.slurm.reserved_nodes import ReservedNodes
 from batdispatch.abilities.sites.slurm.will_run import Chooser, RunningJobs, WillRun
 from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.fields import array_of
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.concerns.site_rules import SiteRules
 from batdispatch.core.line.ledger import Ledger
@@ -40,6 +42,7 @@ class BackfillPass:
         running: RunningJobs,
         booked: Callable[[Job], float],
         partitions: Partitions,
+        completing: Completing,
         preemption: Preemption | None = None,
     ) -> None:
         self.reserved: dict[str, float] = {}
@@ -48,9 +51,12 @@ class BackfillPass:
         self._options = options
         self._booked = booked
         self._partitions = partitions
+        self._completing = completing
         self._preemption = preemption
         clock = options.clock
-        self._will_run = WillRun(ledger, choose, running, options.end_window, options.window_linear, clock)
+        self._will_run = WillRun(
+            ledger, completing.free, choose, running, options.end_window, options.window_linear, clock
+        )
         there = ledger.machine.compute & ~ledger.unavailable
         self._nodes = ReservedNodes(ledger.now, options.window, options.resolution, clock, there)
         self._licences: ReservedLicences | None = None
@@ -62,11 +68,13 @@ class BackfillPass:
         self._tried = 0
         self._tried_of: Counter[tuple[str, str]] = Counter()
         self._reserved_in: Counter[str] = Counter()
+        #: Tasks of each array that have a reservation.
+        self._reserved_of: Counter[str] = Counter()
 
     def run(self, jobs: Sequence[Job]) -> list[Job]:
         """Start the jobs that may run ahead, and return them."""
         started: list[Job] = []
-        fitting = self._ledger.space.fitting(self._ledger.free, jobs) if self._preemption is None else jobs
+        fitting = self._ledger.space.fitting(self._completing.free(), jobs) if self._preemption is None else jobs
         candidates = list(fitting[::-1])
         for job in jobs:
             while candidates and not self._may_start(candidates[-1]):
@@ -89,12 +97,12 @@ class BackfillPass:
         if self._preemption is not None and self._preemption.candidates(job):
             return True
         _, hosts, _ = self._available(job, ledger.now, end_of(ledger.now, self._booked(job)))
-        return ledger.space.fits(ledger.space.only(ledger.free, hosts), job)
+        return ledger.space.fits(ledger.space.only(self._completing.free(), hosts), job)
 
     def _is_skipped(self, job: Job) -> bool:
         """Return whether a job is passed over; if not, count it for the limits of its user and partition."""
         options, counts = self._options, self._tried_of
-        if not options.licenses and lacks_licence(self._ledger, job):
+        if not options.licenses and lacks_licence(self._ledger, self._completing.free, job):
             return True
         limits = (("user", job.user, options.user_jobs), ("partition", self._partitions.name(job), options.part_jobs))
         if any(0 < most <= counts[kind, name] for kind, name, most in limits):
@@ -168,7 +176,10 @@ class BackfillPass:
         options = self._options
         if self._ledger.now - job.submission < options.min_age:
             return True
-        return 0 < options.reservations <= self._reserved_in[self._partitions.name(job)]
+        if 0 < options.reservations <= self._reserved_in[self._partitions.name(job)]:
+            return True
+        array = array_of(job) if options.array_tasks else None
+        return array is not None and options.array_tasks <= self._reserved_of[array.id]
 
     def _start(self, job: Job, place: Place, end: float) -> None:
         ledger = self._ledger
@@ -189,6 +200,8 @@ class BackfillPass:
         self._take_licences(job, begin, end)
         self.reserved[job.id] = begin
         self._reserved_in[self._partitions.name(job)] += 1
+        if self._options.array_tasks and (array := array_of(job)) is not None:
+            self._reserved_of[array.id] += 1
         return 0.0
 
     def _take_licences(self, job: Job, begin: float, end: float) -> None:

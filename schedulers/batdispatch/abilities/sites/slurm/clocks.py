@@ -49,6 +49,12 @@ class MainLoopClock:
         self._awaited = math.inf
         #: Whether the loop runs at the next call, whatever the clock says.
         self._at_once = False
+        #: When slurmctld hears of the first thing that has happened since the loop ran, s.
+        self._heard = -math.inf
+
+    def hear(self, moment: float) -> None:
+        """Note that slurmctld hears at a moment, in seconds, that something has happened."""
+        self._heard = moment if self._heard == -math.inf else min(self._heard, moment)
 
     def hurry(self) -> None:
         """Let the loop run at once: Slurm does so when a job has ended that was preempted."""
@@ -56,6 +62,7 @@ class MainLoopClock:
 
     def forget(self) -> None:
         """Note that there is nothing left to be done at the moment for which a call was asked."""
+        self._heard = -math.inf
         self._awaited = math.inf
 
     def idle_until(self) -> float:
@@ -78,13 +85,14 @@ class MainLoopClock:
                 # Nothing was there for it to do.
                 self._last_full, self._last = ran, max(self._last, ran)
         next_full = end_of(self._last_full, self._full)
-        next_head = _on_grid(max(now - TOLERANCE, self._last + self._delay), 0.0, self._tick)
+        next_head = _on_grid(max(self._heard - TOLERANCE, now - TOLERANCE, self._last + self._delay), 0.0, self._tick)
         moment = next_full if whole else min(next_head, next_full)
         if now < moment - TOLERANCE:
             self._awaited = moment
             self._alarm.call(ledger, moment)
             return "no"
         self._last = moment
+        self._heard = -math.inf
         self._awaited = math.inf
         if moment >= next_full:
             self._last_full = next_full

@@ -6,9 +6,11 @@ References:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from batdispatch.abilities.sites.slurm.completing import Completing
 from batdispatch.abilities.sites.slurm.partitions import Partitions
 from batdispatch.abilities.sites.slurm.preemption import Preemption
 from batdispatch.core.hosts.allocation import Place
@@ -19,10 +21,10 @@ from batdispatch.core.line.ledger import Ledger
 class MainLoop:
     """One run of the loop.
 
-    A job that does not fit lets no further job of its partition start, nor any job on nodes of that partition. A job
-    that names its nodes keeps only these nodes from the others, and one that asks for a reservation only further jobs
-    of that from starting. A job that lacks a licence keeps nothing, nor does one that a reservation keeps back, or that
-    shares nodes and would not fit even if all that are left were idle.
+    A job that does not fit lets no further job of its partition start, nor any job on nodes of that partition, unless
+    it has waited for less than `min_age`. A job that names its nodes keeps only these nodes from the others, and one
+    that asks for a reservation only further jobs of that from starting. A job that lacks a licence keeps nothing, nor
+    does one that a reservation keeps back, or that shares nodes and would not fit even if all that are left were idle.
 
     Attributes:
         stopped: whether jobs were left that the loop did not look at.
@@ -33,15 +35,23 @@ class MainLoop:
         ledger: Ledger,
         choose: Callable[[Any, Job], Place | None],
         partitions: Partitions,
+        completing: Completing,
         *,
         licenses_hold_up: bool = False,
+        min_age: float = 0.0,
+        starts: int = 0,
+        part_jobs: int = 0,
         preemption: Preemption | None = None,
     ) -> None:
         self.stopped = False
         self._ledger = ledger
         self._choose = choose
         self._partitions = partitions
+        self._completing = completing
         self._licenses_hold_up = licenses_hold_up
+        self._min_age = min_age
+        self._starts = starts
+        self._part_jobs = part_jobs
         self._preemption = preemption
         #: Mask of the hosts that are left for the jobs to come.
         self._open = ledger.machine.compute & ~ledger.unavailable
@@ -50,18 +60,25 @@ class MainLoop:
 
     def run(self, jobs: Sequence[Job], most: int | None) -> list[Job]:
         """Start jobs in order, of at most so many looked at, and return those that were started."""
-        started = []
+        started: list[Job] = []
+        tried: Counter[str] = Counter()
         for count, job in enumerate(jobs):
             if not self._open:
                 break
             if most is not None and count > most:
                 self.stopped = True
                 break
+            if 0 < self._starts <= len(started):
+                self.stopped = True
+                break
             partition, reservation = self._partitions.name(job), self._partitions.reservation(job)
             queue = ("", partition) if reservation is None else ("reservation", reservation)
             if queue in self._failed:
                 continue
-            if lacks_licence(self._ledger, job):
+            tried[partition] += 1
+            if 0 < self._part_jobs < tried[partition]:
+                continue
+            if lacks_licence(self._ledger, self._completing.free, job):
                 if self._licenses_hold_up:
                     break
                 continue
@@ -71,6 +88,9 @@ class MainLoop:
                 self._open &= ~self._ledger.space.need(job).hosts
             elif reservation is not None:
                 self._failed.add(queue)
+            elif self._ledger.now - job.submission < self._min_age:
+                # Too young to hold up others (bf_min_age_reserve).
+                continue
             elif self._is_busy(job):
                 self._failed.add(queue)
                 self._open &= ~self._partitions.hosts(partition)
@@ -79,7 +99,7 @@ class MainLoop:
     def _start(self, job: Job) -> bool:
         ledger = self._ledger
         hosts = self._open if self._preemption is None else self._open & self._preemption.suspension.open_to(job)
-        free = ledger.space.only(ledger.free, hosts)
+        free = ledger.space.only(self._completing.free(), hosts)
         place = self._choose(free, job) if ledger.space.fits(free, job) else None
         if place is not None:
             ledger.start(job, place)
@@ -103,13 +123,13 @@ class MainLoop:
         ending = self._preemption.ending if self._preemption is not None else ()
         return any(
             stay.allocation.mask & self._open and (stay.job.id in ending or takes_hosts(stay.job.request))
-            for stay in ledger.running.values()
+            for stay in (*ledger.running.values(), *self._completing.stays)
         )
 
 
-def lacks_licence(ledger: Ledger, job: Job) -> bool:
-    """Return whether fewer licences are left now than a job asks for."""
+def lacks_licence(ledger: Ledger, free: Callable[[], Any], job: Job) -> bool:
+    """Return whether fewer licences are free than a job asks for."""
     if not job.request.licences:
         return False
-    left = ledger.space.pooled(ledger.free)[len(ledger.machine.resources) :]
+    left = ledger.space.pooled(free())[len(ledger.machine.resources) :]
     return bool((left < ledger.space.need(job).licences).any())

@@ -19,6 +19,9 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     placement: Choose the hosts of a job by this rule (SelectType). `consecutive` is what Slurm does.
     tick: Look once in this many seconds of simulated time whether something has happened that the main loop should act
         on. 0: the main loop runs at each event.
+    loop_starts: Start at most this many jobs in a run of the main loop (sched_max_job_start). 0: any number.
+    loop_part_jobs: Try at most this many jobs of a partition in a run of the main loop (partition_job_depth). 0: any
+        number.
     batch_delay: Run the main loop at most once in this many seconds (batch_sched_delay).
     full_interval: Run the main loop for the whole queue once in this many seconds (sched_interval).
     queue_depth: Try at most this many jobs in the main loop (default_queue_depth).
@@ -32,7 +35,10 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     part_jobs: Try at most this many jobs of a partition in a backfill pass (bf_max_job_part). 0: any number.
     reservations: Reserve nodes for this many jobs of a partition that cannot start, in each pass
         (bf_job_part_count_reserve). 0 (the default): for all that the pass tries.
-    min_age: Reserve nothing for a job that has waited for less than this many seconds (bf_min_age_reserve).
+    min_age: Reserve nothing for a job that has waited for less than this many seconds, and let it hold up no others of
+        its partition in the main loop (bf_min_age_reserve).
+    array_tasks: Reserve nodes for at most this many tasks of an array in a pass (bf_max_job_array_resv, which is 20).
+        0: for all.
     window: Reserve nothing for a job that could only start more than this many seconds from now (bf_window, which is in
         minutes).
     resolution: Round the times of reservations down to multiples of this many seconds (bf_resolution). 0: do not round.
@@ -40,6 +46,9 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
         wide and each further one twice as wide. 0: each end is looked at by itself, which Slurm cannot do.
     window_linear: Let each window be this many seconds wider than the one before, and not twice as wide
         (bf_window_linear). 0: twice as wide.
+    notice: Let slurmctld hear this many seconds later that a job has come or ended. Until then, an ended job keeps its
+        nodes, as one that Slurm calls COMPLETING. For a site that is read from its files (--slurm), the default is
+        0.15 s, as was measured.
     version: Take the defaults of this version of Slurm.
     conf: Read the options from this slurm.conf; those that are given beside it go first. `batdispatch slurm-conf FILE`
         lists what is understood.
@@ -55,6 +64,8 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     ordering: str = "basic"
     placement: str = "consecutive"
     tick: Seconds = 1.0
+    loop_starts: Annotated[int, msgspec.Meta(ge=0)] = 0
+    loop_part_jobs: Annotated[int, msgspec.Meta(ge=0)] = 0
     batch_delay: Seconds = 3.0
     full_interval: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     queue_depth: Annotated[int, msgspec.Meta(ge=1)] = 100
@@ -67,10 +78,12 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     part_jobs: Annotated[int, msgspec.Meta(ge=0)] = 0
     reservations: Annotated[int, msgspec.Meta(ge=0)] = 0
     min_age: Seconds = 0.0
+    array_tasks: Annotated[int, msgspec.Meta(ge=0)] = 0
     window: Seconds = 86_400.0
     resolution: Seconds = 60.0
     end_window: Seconds = 30.0
     window_linear: Seconds = 0.0
+    notice: Annotated[float, msgspec.Meta(ge=0, le=1e6)] = 0.0
     version: Annotated[str, msgspec.Meta(pattern=r"^\d{2}\.\d{2}(\.\d{1,2})?$")] = "22.05"
     conf: str = ""
     preempt: Literal["none", "partition", "qos"] = "none"

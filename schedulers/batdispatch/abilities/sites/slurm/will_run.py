@@ -30,12 +30,20 @@ class WillRun:
     """The test, for the moment of one backfill pass."""
 
     def __init__(
-        self, ledger: Ledger, choose: Chooser, running: RunningJobs, width: float, linear: float, clock: float
+        self,
+        ledger: Ledger,
+        free: Callable[[], Any],
+        choose: Chooser,
+        running: RunningJobs,
+        width: float,
+        linear: float,
+        clock: float,
     ) -> None:
         """Begin with what runs.
 
         Args:
             ledger: the cluster.
+            free: returns what is free now.
             choose: says where a job goes.
             running: the running jobs.
             width: of the first window, s; 0: each end is looked at by itself.
@@ -43,13 +51,14 @@ class WillRun:
             clock: what the clock whose multiples end the first window shows at 0, s.
         """
         self._ledger = ledger
+        self._free = free
         self._choose = choose
         self._width = width
         self._linear = linear
         self._clock = clock
         self._running = running
         #: What is free once the first 0, 1, 2, ... running jobs have ended, as far as it was asked for.
-        self._frees: list[Any] = [ledger.free]
+        self._frees: list[Any] = [free()]
         #: Ids of the jobs among those that are suspended: others may run on their nodes, but not the job in question.
         self._suspended: set[str] = set()
 
@@ -57,7 +66,7 @@ class WillRun:
         """Return the same test, as if some running jobs had ended already and left so much free."""
         gone = {stay.job.id for stay in stays}
         left = [entry for entry in self._running if entry[2].job.id not in gone]
-        test = WillRun(self._ledger, self._choose, left, self._width, self._linear, self._clock)
+        test = WillRun(self._ledger, self._free, self._choose, left, self._width, self._linear, self._clock)
         test._frees = [free]
         return test
 
@@ -66,7 +75,7 @@ class WillRun:
         if not suspended:
             return self
         running = sorted([*self._running, *suspended], key=lambda entry: entry[:2])
-        test = WillRun(self._ledger, self._choose, running, self._width, self._linear, self._clock)
+        test = WillRun(self._ledger, self._free, self._choose, running, self._width, self._linear, self._clock)
         test._frees = self._frees[:1]
         test._suspended = {stay.job.id for _, _, stay in suspended}
         return test
@@ -75,7 +84,7 @@ class WillRun:
         """Note that a job was started, and when it is expected to end, in seconds."""
         self._running.append((end, stay.rank, stay))
         self._running.sort(key=lambda entry: entry[:2])
-        self._frees = [self._ledger.free]
+        self._frees = [self._free()]
 
     def first(self, job: Job, hosts: int, *, now_only: bool) -> tuple[float, Place] | None:
         """Return when a job could start on some of the hosts of a mask, in seconds, and its place there, or None.

@@ -19,7 +19,7 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.report.workload.traits import Traits
 from batdispatch.results.starvation import FolderJobs
-from batdispatch.runs.compare import compare, entrants_of
+from batdispatch.runs.compare import at_site, compare, entrants_of
 from batdispatch.runs.inputs import Inputs
 from batdispatch.runs.listener import Listener
 from batdispatch.runs.spec import RunSpec
@@ -43,8 +43,15 @@ def simulate_log(
     """
     platform, workload = str(inputs.platform), str(inputs.workload)
     specs = [
-        RunSpec(platform=platform, workload=workload, dispatcher=one.name, options=one.options, seed=seed, record=False)
-        for one in entrants_of(dispatchers)
+        RunSpec(
+            platform=platform,
+            workload=workload,
+            dispatcher=one.name,
+            options=one.all_options,
+            seed=seed,
+            record=False,
+        )
+        for one in at_site(entrants_of(dispatchers), inputs.site)
     ]
     imported: list[ImportResult] = []
 

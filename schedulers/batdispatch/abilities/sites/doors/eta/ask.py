@@ -40,10 +40,12 @@ def answer(options: EtaOptions, reading: LogReading, listener: Listener) -> Queu
     if options.run is not None:
         found = _of_run(options, options.run)
     else:
+        # What is wrong with the queue is said before minutes are spent on the past.
+        queue = None if options.queue is None else _read_queue(options.queue, reading)
         past = _past(options, reading, listener)
-        if options.queue is None:
+        if queue is None or options.queue is None:
             return None
-        found = _of_queue(options, reading, past, options.queue, listener)
+        found = _of_queue(options, reading, past, queue, options.queue, listener)
     if not options.job:
         return found
     known = {one.job: one for one in found.jobs}
@@ -89,9 +91,13 @@ def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
     if options.accounts is None:
         assert options.learned is not None
         learned = read_experience(options.learned)
-        if options.machine not in (None, learned.units) or options.partition:
+        if options.machine not in (None, learned.units):
+            raise InputError("was made of accounts: --machine goes with these", source=str(options.learned))
+        if options.partition not in ("", learned.partition):
+            said = f"partition {learned.partition}" if learned.partition else "the whole machine"
             raise InputError(
-                "was made of accounts: --machine and --partition go with these", source=str(options.learned)
+                f"was learned of {said}, not of partition {options.partition}: give --accounts to learn of that",
+                source=str(options.learned),
             )
         return Past(learned, Futures(learned.dispatcher, learned.units), str(options.learned), None)
     follow: Follow = listener.progress
@@ -99,7 +105,15 @@ def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
     listener.note(f"the machine has {source.units:,} {source.unit}: {source.why}")
     futures = Futures(options.dispatcher, source.units)
     until = float(source.jobs.submission[-1])
-    learned = learn(source.jobs, futures, dispatcher=options.dispatcher, unit=source.unit, now=until, seed=options.seed)
+    learned = learn(
+        source.jobs,
+        futures,
+        dispatcher=options.dispatcher,
+        unit=source.unit,
+        now=until,
+        seed=options.seed,
+        partition=options.partition,
+    )
     if options.learned is not None:
         write_experience(learned, options.learned)
         listener.note(
@@ -108,8 +122,13 @@ def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
     return Past(learned, futures, str(options.accounts), source.begin)
 
 
-def _of_queue(options: EtaOptions, reading: LogReading, past: Past, path: Path, listener: Listener) -> QueueEstimate:
-    queue = read_queue(path, Clock(time_zone(reading.time_zone) if reading.time_zone else None), reading.cluster)
+def _read_queue(path: Path, reading: LogReading) -> SlurmQueue:
+    return read_queue(path, Clock(time_zone(reading.time_zone) if reading.time_zone else None), reading.cluster)
+
+
+def _of_queue(
+    options: EtaOptions, reading: LogReading, past: Past, queue: SlurmQueue, path: Path, listener: Listener
+) -> QueueEstimate:
     now, remark = taken_at(queue, options.at)
     if remark:
         listener.note(remark)
@@ -117,7 +136,7 @@ def _of_queue(options: EtaOptions, reading: LogReading, past: Past, path: Path, 
         listener.note(f"{count:,} {'job' if count == 1 else 'jobs'} left out: {why}")
     if past.begin is not None:
         check_age(now, queue.zoned and not reading.time_zone, past.learned.until + past.begin, past.name)
-    running, waiting = of_queue(queue, past.learned.unit, options.partition)
+    running, waiting = of_queue(queue, past.learned.unit, past.learned.partition)
     _check_times(queue, now, path)
     moment = past.learned.moment(now, running, waiting)
     return estimate(moment, past.futures, past.learned, options.seed)

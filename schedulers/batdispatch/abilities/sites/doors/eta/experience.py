@@ -30,13 +30,17 @@ class Experience(msgspec.Struct, kw_only=True):
     ended: JobRows
     came: JobRows
     past: PastMoments
+    #: The partition whose jobs and nodes these are; empty: the whole machine.
+    partition: str = ""
 
     def moment(self, now: float, running: JobRows, waiting: JobRows) -> QueueMoment:
         """Return the queue at a moment, with this past."""
         return QueueMoment(now, running, waiting, self.ended, self.came)
 
 
-def learn(jobs: JobRows, futures: Futures, *, dispatcher: str, unit: str, now: float, seed: int) -> Experience:
+def learn(
+    jobs: JobRows, futures: Futures, *, dispatcher: str, unit: str, now: float, seed: int, partition: str = ""
+) -> Experience:
     """Return what is to be learned of jobs that started before a moment.
 
     Args:
@@ -46,6 +50,7 @@ def learn(jobs: JobRows, futures: Futures, *, dispatcher: str, unit: str, now: f
         unit: ``hosts`` or ``cores``.
         now: what came to pass later is not known.
         seed: of all chance.
+        partition: whose jobs these are; empty: the whole machine's.
     """
     history = History(jobs)
     moments = moments_of(history, now, MOMENTS, seed)
@@ -58,6 +63,7 @@ def learn(jobs: JobRows, futures: Futures, *, dispatcher: str, unit: str, now: f
         ended=latest.ended,
         came=latest.came,
         past=ask_at(history, futures, moments, now, seed),
+        partition=partition,
     )
 
 
@@ -67,7 +73,7 @@ def write_experience(learned: Experience, path: Path) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    about = {name: getattr(learned, name) for name in ("dispatcher", "units", "unit", "until")}
+    about = {name: getattr(learned, name) for name in ("dispatcher", "units", "unit", "until", "partition")}
     rows = {name: _columns(getattr(learned, name)) for name in ("ended", "came")}
     past = learned.past
     moments = {"at": past.at.tolist(), "quantiles": past.quantiles.tolist(), "wait": _numbers(past.wait)}
@@ -133,6 +139,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     ended: _Rows
     came: _Rows
     past: _Past
+    partition: str = ""
 
 
 def read_experience(path: Path) -> Experience:
@@ -153,6 +160,7 @@ def read_experience(path: Path) -> Experience:
             ended=file.ended.rows(),
             came=file.came.rows(),
             past=file.past.moments(),
+            partition=file.partition,
         )
     except (msgspec.DecodeError, ValueError) as problem:
         raise InputError(

@@ -44,6 +44,8 @@ class NodeLine(Entry, frozen=True, kw_only=True):
     #: Of each node; Slurm takes 1 where nothing is said.
     cpus: int
     threads_per_core: int
+    #: Sockets by cores of each; 0: not said.
+    described_cores: int
     #: MiB; None: not said.
     memory: int | None
     features: tuple[str, ...]
@@ -52,6 +54,11 @@ class NodeLine(Entry, frozen=True, kw_only=True):
     weight: int
     #: In capitals, without flags: ``UNKNOWN`` where nothing is said.
     state: str
+
+    @property
+    def physical_cores(self) -> int:
+        """Return the cores of each node by its sockets, if they are said; otherwise by its threads."""
+        return self.described_cores or self.cores
 
     @property
     def cores(self) -> int:
@@ -241,6 +248,7 @@ def node_line(entry: Entry) -> NodeLine:
         names=_names(entry),
         cpus=count("CPUs", count("Procs", described)),
         threads_per_core=threads,
+        described_cores=sockets * count("CoresPerSocket", 1) if "corespersocket" in told else 0,
         memory=_get(told, "RealMemory", Setting.whole, None),
         features=features,
         gres=_get(told, "Gres", read_gres_setting, {}),

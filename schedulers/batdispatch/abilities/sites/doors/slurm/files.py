@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from batdispatch.abilities.sites.doors.slurm.conf import SlurmConf
+from batdispatch.abilities.sites.doors.slurm.scheduling import CONF, options_of_site
 from batdispatch.abilities.sites.doors.slurm.site import draft_of_folder, read_folder
 from batdispatch.inputs.sites import SiteDraft
 from batdispatch.inputs.workloads.moments import Clock
@@ -47,6 +48,16 @@ class SlurmFiles:
         shared: bool,
         licences: Mapping[str, int],
         least: Mapping[str, int],
+        last: float,
     ) -> SiteDraft:
         """Return the site, see `batdispatch.inputs.sites.SiteFiles.draft`."""
-        return draft_of_folder(self._folder, use, clock, origin, shared=shared, licences=licences, least=least)
+        return draft_of_folder(
+            self._folder, use, clock, origin, shared=shared, licences=licences, least=least, last=last
+        )
+
+    def options_beside(self, dispatcher: str, options: dict[str, str], stated: Mapping[str, str]) -> dict[str, str]:
+        """Return what slurm.conf adds, see `batdispatch.inputs.sites.SiteFiles.options_beside`.
+
+        One that states `conf` keeps to that file.
+        """
+        return {} if CONF in stated else options_of_site(dispatcher, options, self.conf)

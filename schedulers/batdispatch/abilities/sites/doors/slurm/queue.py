@@ -25,8 +25,9 @@ from batdispatch.inputs.workloads.moments import Clock
 HOW = "squeue --all --json, squeue --all -o '%i|%u|%P|%T|%D|%C|%l|%V|%S|%r', or scontrol show job"
 #: States in which a job holds its nodes.
 _RUNS = frozenset({"RUNNING", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED"})
-#: Reasons with which a job waits for something else than room.
-_HELD = ("JobHeld", "Dependency", "BeginTime", "DependencyNeverSatisfied", "JobArrayTaskLimit", "Reservation")
+#: Reasons with which a job waits for room. Slurm has some hundred others: limits, holds, wrong requests, nodes that are
+#: away. With these, no estimate of free nodes says when a job starts, if it ever does.
+_ROOM = frozenset({"", "None", "null", "N/A", "Priority", "Resources"})
 #: Most tasks of an array that wait, and most jobs in all.
 _MOST = 100_000
 _PAIR = re.compile(r"(?:^|\s)([A-Za-z/:]+)=(\S*)", re.ASCII)
@@ -142,8 +143,10 @@ def _take(fields: Mapping[str, Any], read_date: Callable[[Any], float], queue: S
             raise KeyError(name)
     state, reason = str(fields["state"]), str(fields.get("reason") or "")
     runs = state in _RUNS
-    if not runs and (state != "PENDING" or reason.startswith(_HELD)):
-        why = f"waiting for something else than room ({reason})" if state == "PENDING" else f"in state {state}"
+    # `squeue -o %R` puts it in parentheses; names of nodes stand behind a comma.
+    reason = reason.strip("() ").partition(",")[0]
+    if not runs and (state != "PENDING" or reason not in _ROOM):
+        why = f"waiting for something else than room ({reason[:60]})" if state == "PENDING" else f"in state {state}"
         queue.left_out[why] = queue.left_out.get(why, 0) + 1
         return
     start = read_date(fields["start"]) if runs else math.nan

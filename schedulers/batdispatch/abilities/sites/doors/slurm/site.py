@@ -275,6 +275,7 @@ def draft_of_folder(
     shared: bool = True,
     licences: Mapping[str, int] = {},
     least: Mapping[str, int] = {},
+    last: float = 0.0,
 ) -> SiteDraft:
     """Return the machine and queues that a folder says.
 
@@ -286,6 +287,7 @@ def draft_of_folder(
         shared: whether jobs share hosts.
         licences: the most that jobs of the accounts held at a time.
         least: what a job of the accounts had on one node at least, by resource.
+        last: when the last job of the accounts came, s of simulated time: until then, reservations repeat.
 
     Raises:
         InputError: a value cannot be read.
@@ -304,6 +306,8 @@ def draft_of_folder(
         weight = _first(told, ("weight",), Setting.whole, 1)
         properties = {WEIGHT_PROPERTY: str(weight)} if weight != 1 else {}
         nodes.append(SiteNode(name=name, capacity=offer, features=_features(told), properties=properties))
+    nodes = _without_single_types(nodes)
+    warnings += _shared_devices(nodes)
     warnings += _contradictions(nodes, use, at) if shared else []
     if strangers := [name for name in use.names if name not in found.nodes]:
         warnings.append(f"jobs of the log ran on {','.join(fold(strangers))}, which {found.path} does not describe")
@@ -327,7 +331,17 @@ def draft_of_folder(
         for name, told in sorted(found.partitions.items())
         if (shares := _oversubscribed(told))
     ]
-    windows, notes = _windows(found.reservations, clock, origin, there)
+    for name, told in sorted(found.partitions.items()):
+        state = _first(told, ("state",), lambda one: one.value.upper(), "UP")
+        if state not in ("UP", "YES", "TRUE") and name in {one.name for one in partitions}:
+            warnings.append(
+                f"partition {name} is {state} now, and starts no job: the jobs of the log ran in it, so it is UP here"
+                if use.jobs.get(name)
+                else f"partition {name} is {state}, and starts no job: left out"
+            )
+            if not use.jobs.get(name):
+                partitions = [one for one in partitions if one.name != name]
+    windows, notes = _windows(found.reservations, clock, origin, there, last)
     queues = QueuesProperty(partitions=partitions, qos=list(map(_qos, found.qos)), reservations=windows)
     said = {name: amount for name, (amount, _) in found.licences.items() if amount}
     more = {name: used for name, used in licences.items() if used > said.get(name, 0)}
@@ -342,6 +356,12 @@ def draft_of_folder(
         inferences=[*_inferences(nodes, found, partitions, windows), *licence_inferences(more)],
         warnings=[*warnings, *notes, *unused_together(nodes, use)],
         licences=said | more,
+        default_times={
+            name: limit
+            for name, told in found.partitions.items()
+            if (limit := _first(told, ("defaulttime",), Setting.seconds, math.inf)) < math.inf
+        },
+        threads=_threads(found),
         exclusive=frozenset(
             name for name, told in found.partitions.items() if found.gives_whole_nodes or _is_exclusive(told)
         ),
@@ -377,6 +397,38 @@ def _offer(told: Sequence[Settings], use: NodeUse, row: int | None, least: Mappi
     return offer | ({"memory": memory} if memory > 1 else {})
 
 
+def _without_single_types(nodes: list[SiteNode]) -> list[SiteNode]:
+    """Return nodes without types of devices (``gpu_a100`` of ``gpu``) that all devices of that name have."""
+    types: dict[str, set[str]] = {}
+    for node in nodes:
+        for name in node.capacity:
+            kind = name.partition("_")[0]
+            if kind != name and kind in node.capacity:
+                types.setdefault(kind, set()).add(name)
+    single = {next(iter(names)) for names in types.values() if len(names) == 1}
+    told_apart = {
+        name
+        for name in single
+        if any(node.capacity.get(name, 0) != node.capacity.get(name.partition("_")[0], 0) for node in nodes)
+    }
+    gone = single - told_apart
+    return [
+        msgspec.structs.replace(
+            node, capacity={name: amount for name, amount in node.capacity.items() if name not in gone}
+        )
+        for node in nodes
+    ]
+
+
+def _shared_devices(nodes: Sequence[SiteNode]) -> list[str]:
+    """Say which ways to share a GPU are not simulated."""
+    return [
+        f"{name} are parts of GPUs: here, they are counted by themselves, beside whole GPUs"
+        for name in ("shard", "mps")
+        if any(name in node.capacity for node in nodes)
+    ]
+
+
 def _features(told: Sequence[Settings]) -> tuple[str, ...]:
     return _first(told, ("availablefeatures", "features", "feature"), Setting.words, _NOBODY)
 
@@ -409,6 +461,15 @@ def _partition(
     )
 
 
+def _threads(found: SlurmFolder) -> int:
+    """Return how many CPUs Slurm gives at least, which are the threads of a core; 1 where nodes differ in that."""
+    chosen = found._general("SelectTypeParameters")
+    if found.conf is None or (chosen is not None and "CR_CPU" in chosen.value.upper()):
+        return 1
+    threads = {max(line.cpus // max(line.physical_cores, 1), 1) for line in found.conf.nodes}
+    return threads.pop() if len(threads) == 1 else 1
+
+
 def _qos(told: Settings) -> Qos:
     name = told["name"].value
     longest = _first([told], ("maxwall",), Setting.seconds, math.inf)
@@ -439,7 +500,7 @@ def _members(setting: Setting, found: SlurmFolder, warnings: list[str]) -> tuple
 
 
 def _windows(
-    records: Iterable[Settings], clock: Clock, origin: float, there: Collection[str]
+    records: Iterable[Settings], clock: Clock, origin: float, there: Collection[str], last: float
 ) -> tuple[list[Window], list[str]]:
     """Return the reservations that were there while the log's jobs were, and sentences about the others."""
     found, notes = [], []
@@ -450,7 +511,9 @@ def _windows(
         except InputError as problem:
             notes.append(f"{problem}: reservation {name} left out")
             continue
-        if end <= 0:
+        flags = {flag.upper() for flag in record["flags"].words()} if "flags" in record else set()
+        every = next((flag for flag in _REPEATS if flag in flags), "")
+        if end <= 0 and not every:
             notes.append(f"reservation {name} ended before the first job came: left out")
             continue
         hosts = [host for host in record["nodes"].hosts() if host in there] if "nodes" in record else []
@@ -463,18 +526,57 @@ def _windows(
             notes.append(f"reservation {name} is of no nodes: left out")
             continue
         users, accounts = (record[key].words() if key in record else () for key in ("users", "accounts"))
-        found.append(
-            Window(
-                name=name,
-                start=max(start, 0.0),
-                end=end,
-                hosts=fold(hosts) or None,
-                nodes=None if hosts else min(count, len(there)),
-                users=list(users),
-                accounts=list(accounts),
+        moments = [(start, end)]
+        if every:
+            moments, note = _repeated(name, every, start, end, last, origin)
+            notes.append(note)
+        for number, (begin, over) in enumerate(moments, 1):
+            found.append(
+                Window(
+                    name=name if number == 1 else f"{name}~{number}",
+                    start=max(begin, 0.0),
+                    end=over,
+                    hosts=fold(hosts) or None,
+                    nodes=None if hosts else min(count, len(there)),
+                    users=list(users),
+                    accounts=list(accounts),
+                )
             )
-        )
     return found, notes
+
+
+#: Flag of a reservation -> seconds from one to the next, and the days of the week on which it is, Monday being 0.
+_REPEATS = {
+    "HOURLY": (3600.0, range(7)),
+    "DAILY": (86_400.0, range(7)),
+    "WEEKDAY": (86_400.0, range(5)),
+    "WEEKEND": (86_400.0, range(5, 7)),
+    "WEEKLY": (604_800.0, range(7)),
+}
+#: Most times that a reservation repeats.
+_MOST_TIMES = 500
+
+
+def _repeated(
+    name: str, flag: str, start: float, end: float, last: float, origin: float
+) -> tuple[list[tuple[float, float]], str]:
+    """Return when a reservation that repeats begins and ends while jobs come, s, and a sentence about it."""
+    step, days = _REPEATS[flag]
+    moments: list[tuple[float, float]] = []
+    # scontrol tells the next one, of which those of the log's time were the earlier ones.
+    number = math.ceil((-end + 1e-6) / step)
+    while start + number * step <= max(last, 0.0) and len(moments) < _MOST_TIMES:
+        begin, over = start + number * step, end + number * step
+        # 1970 began on a Thursday.
+        if over > 0 and int((begin + origin) // 86_400.0 + 3) % 7 in days:
+            moments.append((begin, over))
+        number += 1
+    times = f"{len(moments):,} times while jobs come" if moments else "never while jobs come"
+    more = f", and from then on not simulated (at most {_MOST_TIMES:,} times)" if len(moments) == _MOST_TIMES else ""
+    return moments, (
+        f"reservation {name} repeats ({flag}): taken to begin {times}, also before the one that is told, at the same "
+        f"hour, whatever clocks were changed{more}"
+    )
 
 
 def _moment(record: Settings, key: str, clock: Clock) -> float:
@@ -491,7 +593,7 @@ def _moment(record: Settings, key: str, clock: Clock) -> float:
 def _contradictions(nodes: Sequence[SiteNode], use: NodeUse, at: Mapping[str, int]) -> list[str]:
     """Say where more of a node was in use than it is said to have."""
     found = []
-    for resource, peak in use.peak.items():
+    for resource, peak in use.alone.items():
         over = [node.name for node in nodes if node.name in at and peak[at[node.name]] > node.capacity.get(resource, 0)]
         # Memory that is not given out is not counted.
         if over and (resource != "memory" or any("memory" in node.capacity for node in nodes)):
