@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 import yaml
 
+from batdispatch.abilities.campaigns.campaign.file import read_campaign
+from batdispatch.abilities.campaigns.page.aims import AIMS
+from batdispatch.abilities.campaigns.page.pairs import Pair
+from batdispatch.abilities.campaigns.page.ranks import NoRanking, Ranking
 from batdispatch.cli.kinds import names
 from batdispatch.core.line.options import parse_named
 from batdispatch.dispatchers.simple import SIMPLE, expand
-from batdispatch.report.replicates.aims import AIMS
-from batdispatch.report.replicates.pairs import Pair
-from batdispatch.report.replicates.ranks import NoRanking, Ranking
-from batdispatch.runs.campaign.file import read_campaign
 from expe.common.running import sections_of
 from expe.leaderboard import show
 from experiments import EXPE, small
