@@ -130,7 +130,7 @@ def test_starved_jobs_are_a_difference_and_are_left_out_without_easy() -> None:
     more = found.assign(p99_waiting_time=9.0, nb_jobs_starved=3.0 * (found["dispatcher"] == "other"))
     head, *shown = lines_of(show.standing("lublin", more))
     at = head.index("starved jobs, more than easy's")
-    assert {line[0]: line[at] for line in shown} == {"`easy`": "0", "`other`": "3 (3-3)\\*"}
+    assert {line[0]: line[at] for line in shown} == {"`easy`": "0", "`other`": "+3 (+3 to +3)\\*"}
     assert "No column counts" not in text_of(more)
 
 
