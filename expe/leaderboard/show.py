@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from batdispatch.report.replicates.aims import AIMS, Aim
-from batdispatch.report.replicates.answers import is_price, price
-from batdispatch.report.replicates.pairs import Pair, against
-from batdispatch.report.replicates.ranks import NoRanking, Ranking, rank
-from batdispatch.report.replicates.table import RunMetric, metric_of
+from batdispatch.abilities.campaigns.page.aims import AIMS, Aim
+from batdispatch.abilities.campaigns.page.answers import is_price, price
+from batdispatch.abilities.campaigns.page.pairs import Pair, against
+from batdispatch.abilities.campaigns.page.ranks import NoRanking, Ranking, rank
+from batdispatch.abilities.campaigns.page.table import RunMetric, metric_of
 from batdispatch.results.numbers import number
 from batdispatch.results.starvation import NO_EASY
 from expe.common.tables import table

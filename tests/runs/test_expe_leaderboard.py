@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 import yaml
 
+from batdispatch.abilities.campaigns.campaign.file import read_campaign
+from batdispatch.abilities.campaigns.page.aims import AIMS
+from batdispatch.abilities.campaigns.page.pairs import Pair
+from batdispatch.abilities.campaigns.page.ranks import NoRanking, Ranking
 from batdispatch.cli.kinds import names
 from batdispatch.core.line.options import parse_named
 from batdispatch.dispatchers.simple import SIMPLE, expand
-from batdispatch.report.replicates.aims import AIMS
-from batdispatch.report.replicates.pairs import Pair
-from batdispatch.report.replicates.ranks import NoRanking, Ranking
-from batdispatch.runs.campaign.file import read_campaign
 from expe.common.running import sections_of
 from expe.leaderboard import show
 from experiments import EXPE, small
@@ -130,7 +130,7 @@ def test_starved_jobs_are_a_difference_and_are_left_out_without_easy() -> None:
     more = found.assign(p99_waiting_time=9.0, nb_jobs_starved=3.0 * (found["dispatcher"] == "other"))
     head, *shown = lines_of(show.standing("lublin", more))
     at = head.index("starved jobs, more than easy's")
-    assert {line[0]: line[at] for line in shown} == {"`easy`": "0", "`other`": "3 (3-3)\\*"}
+    assert {line[0]: line[at] for line in shown} == {"`easy`": "0", "`other`": "+3 (+3 to +3)\\*"}
     assert "No column counts" not in text_of(more)
 
 
