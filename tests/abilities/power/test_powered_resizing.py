@@ -12,8 +12,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import events as e
+from batdispatch.core.line.concerns.holds import Holds
 from batdispatch.core.line.dispatcher import Dispatcher, create
-from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_options
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
@@ -84,13 +84,13 @@ def test_the_cap_is_kept_while_jobs_are_resized(inner: str) -> None:
 
 def test_a_job_that_grows_takes_as_much_more_power() -> None:
     held = list[int]()
-    hold = Ledger.hold
+    hold = Holds.hold
 
-    def seen(ledger: Ledger, job: Job, hosts: Allocation, power: int = 0) -> None:
+    def seen(holds: Holds, job: Job, hosts: Allocation, power: int = 0) -> None:
         held.append(power)
-        hold(ledger, job, hosts, power)
+        hold(holds, job, hosts, power)
 
-    with mock.patch.object(Ledger, "hold", seen):
+    with mock.patch.object(Holds, "hold", seen):
         ran(1, "cap=80%,sleep=none", {"dispatcher": "easy"})
     assert 0 in held
     assert any(held)
