@@ -17,6 +17,7 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.session import Session
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.links.replay import check_wire, read_recording, replay
+from batdispatch.runs.replay import QUESTION
 
 
 class HighestFirst(Dispatcher):
@@ -140,9 +141,7 @@ def test_malformed_recordings(text: str, expected: str, tmp_path: Path) -> None:
 
 
 def command(*arguments: str) -> Any:
-    from batdispatch.cli.replay import command
-
-    return CliRunner().invoke(command, list(arguments))
+    return CliRunner().invoke(command_of(QUESTION), list(arguments))
 
 
 def test_the_command_tells_same_from_different(recordings: Path) -> None:
