@@ -16,7 +16,7 @@ from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
 from batdispatch.dispatchers.slurm.backfill_pass import BackfillPass
 from batdispatch.dispatchers.slurm.clocks import MainLoopClock, PassClock
-from batdispatch.dispatchers.slurm.completing import Completing
+from batdispatch.dispatchers.slurm.completions import Completions
 from batdispatch.dispatchers.slurm.main_loop import MainLoop
 from batdispatch.dispatchers.slurm.options import SlurmOptions
 from batdispatch.dispatchers.slurm.partitions import Partitions
@@ -96,7 +96,7 @@ class SlurmBackfill(PlanningQueue):
         self._partitions = Partitions(ledger, preempt=options.preempt == "partition")
         self._main_clock = MainLoopClock(ledger, options.tick, options.batch_delay, options.full_interval)
         self._pass_clock = PassClock(options.interval, options.phase)
-        self._completing = Completing(ledger, options.notice)
+        self._completing = Completions(ledger, options.notice)
         #: Whether the main loop, for the head of the queue or for all of it, and a backfill pass are to come.
         self._head_asked = self._whole_asked = self._pass_asked = False
         #: Jobs for whose successors hosts were held when it decided last.

@@ -15,7 +15,7 @@ from batdispatch.core.jobs.fields import array_of
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.moments import end_of
-from batdispatch.dispatchers.slurm.completing import Completing
+from batdispatch.dispatchers.slurm.completions import Completions
 from batdispatch.dispatchers.slurm.main_loop import lacks_licence
 from batdispatch.dispatchers.slurm.options import SlurmOptions
 from batdispatch.dispatchers.slurm.partitions import Partitions
@@ -41,7 +41,7 @@ class BackfillPass:
         running: RunningJobs,
         booked: Callable[[Job], float],
         partitions: Partitions,
-        completing: Completing,
+        completing: Completions,
         preemption: Preemption | None = None,
     ) -> None:
         self.reserved: dict[str, float] = {}

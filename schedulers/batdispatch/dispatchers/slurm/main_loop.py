@@ -13,7 +13,7 @@ from typing import Any
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.dispatchers.slurm.completing import Completing
+from batdispatch.dispatchers.slurm.completions import Completions
 from batdispatch.dispatchers.slurm.partitions import Partitions
 from batdispatch.dispatchers.slurm.preemption import Preemption
 
@@ -35,7 +35,7 @@ class MainLoop:
         ledger: Ledger,
         choose: Callable[[Any, Job], Place | None],
         partitions: Partitions,
-        completing: Completing,
+        completing: Completions,
         *,
         licenses_hold_up: bool = False,
         min_age: float = 0.0,
