@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from batdispatch.batsim import v4
+from batdispatch.cli.questions import command_of
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line.dispatcher import Dispatcher, create

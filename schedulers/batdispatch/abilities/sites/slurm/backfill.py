@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from batdispatch.abilities.sites.slurm.backfill_pass import BackfillPass
 from batdispatch.abilities.sites.slurm.clocks import MainLoopClock, PassClock
-from batdispatch.abilities.sites.slurm.completing import Completing
+from batdispatch.abilities.sites.slurm.completions import Completions
 from batdispatch.abilities.sites.slurm.main_loop import MainLoop
 from batdispatch.abilities.sites.slurm.options import SlurmOptions
 from batdispatch.abilities.sites.slurm.partitions import Partitions
@@ -98,7 +98,7 @@ class SlurmBackfill(PlanningQueue):
         self._partitions = Partitions(ledger, preempt=options.preempt == "partition")
         self._main_clock = MainLoopClock(ledger, options.tick, options.batch_delay, options.full_interval)
         self._pass_clock = PassClock(options.interval, options.phase)
-        self._completing = Completing(ledger, options.notice)
+        self._completing = Completions(ledger, options.notice)
         #: Whether the main loop, for the head of the queue or for all of it, and a backfill pass are to come.
         self._head_asked = self._whole_asked = self._pass_asked = False
         #: Jobs for whose successors hosts were held when it decided last.

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from batdispatch.abilities.sites.slurm.completing import Completing
+from batdispatch.abilities.sites.slurm.completions import Completions
 from batdispatch.abilities.sites.slurm.main_loop import lacks_licence
 from batdispatch.abilities.sites.slurm.options import SlurmOptions
 from batdispatch.abilities.sites.slurm.partitions import Partitions
@@ -42,7 +42,7 @@ class BackfillPass:
         running: RunningJobs,
         booked: Callable[[Job], float],
         partitions: Partitions,
-        completing: Completing,
+        completing: Completions,
         preemption: Preemption | None = None,
     ) -> None:
         self.reserved: dict[str, float] = {}

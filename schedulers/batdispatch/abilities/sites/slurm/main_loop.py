@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from batdispatch.abilities.sites.slurm.completing import Completing
+from batdispatch.abilities.sites.slurm.completions import Completions
 from batdispatch.abilities.sites.slurm.partitions import Partitions
 from batdispatch.abilities.sites.slurm.preemption import Preemption
 from batdispatch.core.hosts.allocation import Place
@@ -35,7 +35,7 @@ class MainLoop:
         ledger: Ledger,
         choose: Callable[[Any, Job], Place | None],
         partitions: Partitions,
-        completing: Completing,
+        completing: Completions,
         *,
         licenses_hold_up: bool = False,
         min_age: float = 0.0,

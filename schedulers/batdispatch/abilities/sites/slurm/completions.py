@@ -25,7 +25,7 @@ class _Completion(NamedTuple):
     entry: tuple[float, int, Stay]
 
 
-class Completing:
+class Completions:
     """The jobs that are completing.
 
     Invariant: they are in the order in which they ended, so that of their completions.
