@@ -1,14 +1,18 @@
 """``batdispatch eta`` as people call it: from accounts, from what was learned, and from a run of ours."""
 
 import json
+import math
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from batdispatch.abilities.kernels import library
 from batdispatch.abilities.sites.doors.eta import experience
+from batdispatch.abilities.sites.doors.eta.calendar import Calendar
 from command_line import Answer, call
 
 DATA = Path(__file__).parents[2] / "data" / "slurm_queue"
@@ -82,9 +86,9 @@ def test_what_was_learned_gives_what_the_accounts_give(accounts: Path, learned: 
 def test_one_job_is_told_with_what_it_waits_for(learned: Path) -> None:
     answer = ask("--learned", learned, "--job", "3")
     assert answer.status == 0
-    assert "1 of 4 hosts are free; easy; calibrated at" in answer.out
+    assert "at 2026-11-23 19:08 (UTC), 1 of 4 hosts are free; easy; calibrated at" in answer.out
     assert "3: short of hosts: 1 hosts free, 3 asked for" in answer.out
-    assert re.search(r" starts in +50 % +no interval +by walltimes\n", answer.out)
+    assert re.search(r" starts in +start +50 % +no interval +by walltimes\n", answer.out)
     assert re.search(r"\nthe interval of 50 % held \d+ % of the last \d+ starts of which we know\n", answer.out)
     assert re.search(
         r"\nthe interval of 90 % held \d+ % of the last \d+ starts .*: too few, so it is none\n", answer.out
@@ -99,6 +103,8 @@ def test_a_queue_of_one_of_our_runs(accounts: Path, tmp_path: Path) -> None:
     answer = call("eta", "--run", run / "easy", "--at", "20000", "--json")
     assert answer.status == 0, answer.err
     found = json.loads(answer.out)
+    # The run's clock shows 0 when the first job comes, 2026-11-18T11:06:40 + 100 s; the log names no zone.
+    assert (found["taken"], found["zone"]) == ("2026-11-18T16:41:40+00:00", "UTC")
     assert found["moments"] > 50
     assert found["jobs"]
 
@@ -117,6 +123,68 @@ def test_times_of_the_table_have_one_unit_and_shorter_ones_their_own(learned: Pa
             if seconds >= scale / 2:
                 assert own == unit
                 assert float(text.replace(",", "")) == pytest.approx(seconds / scale, rel=5e-3)
+
+
+def json_dates(found: dict[str, Any]) -> list[float]:
+    """Check that each date of an estimate lies as long after its moment as its duration says; return the offsets, h."""
+    taken, offsets = datetime.fromisoformat(found["taken"]), []
+    for job in found["jobs"]:
+        seconds = [job["median"], job["plan"], *job["quantiles"]]
+        for after, text in zip(seconds, [job["date"], job["plan_date"], *job["quantile_dates"]], strict=True):
+            date = datetime.fromisoformat(text)
+            assert (date - taken).total_seconds() == pytest.approx(after, abs=1.0)
+            ahead = date.utcoffset()
+            offsets += [] if ahead is None else [ahead.total_seconds() / 3600]
+    return offsets
+
+
+def test_starts_are_dates_in_the_zone_of_the_accounts(accounts: Path, learned: Path) -> None:
+    """Summer has gone in Berlin: an hour ahead of UTC. The queue was taken at 1795460880, 19:08 in UTC."""
+    text, snapshot = DATA / "squeue.txt", DATA / "squeue.json"
+    found = json.loads(call("eta", "--queue", snapshot, "--learned", learned, "--json").out)
+    assert (found["taken"][10:16], found["zone"]) == ("T19:08", "UTC")
+    assert set(json_dates(found)) == {0.0}
+
+    ahead = ("--learned", learned, "--time-zone", "Europe/Berlin", "--json")
+    berlin = json.loads(call("eta", "--queue", snapshot, *ahead).out)
+    assert (berlin["taken"][10:16], berlin["zone"]) == ("T20:08", "Europe/Berlin")
+    assert set(json_dates(berlin)) == {1.0}
+
+    # Dates without a zone are shown as they stand.
+    plain = json.loads(call("eta", "--queue", text, "--learned", learned, "--json").out)
+    assert (plain["taken"], plain["zone"]) == ("2026-11-23T19:08:01", "")
+    assert json_dates(plain) == []
+
+    home = accounts.parent / "berlin.swf"
+    home.write_text("; TimeZoneString: Europe/Berlin\n" + accounts.read_text())
+    kept = accounts.parent / "berlin.json"
+    assert call("eta", "--accounts", home, "--learned", kept).status == 0
+    from_log = json.loads(call("eta", "--queue", snapshot, "--learned", kept, "--json").out)
+    assert from_log == berlin
+
+
+def test_table_has_the_date_of_each_start(learned: Path) -> None:
+    jobs = json.loads(ask("--learned", learned, "--json").out)["jobs"]
+    lines = ask("--learned", learned).out.splitlines()
+    for job in jobs:
+        line = next(line for line in lines if line.startswith(f"{job['job']} "))
+        assert f" {job['date'][5:16].replace('T', ' ')} " in line
+
+
+@pytest.mark.parametrize(
+    ("begin", "zone", "moment", "date"),
+    [
+        (0.0, "", 86_400.0 * 365 * 30, "1999-12-25T00:00:00"),
+        # Berlin put its clocks back at 01:00 UTC on 25 October 2026, 1792890000 s after 1970.
+        (1_792_890_000.0, "Europe/Berlin", -1.0, "2026-10-25T02:59:59+02:00"),
+        (1_792_890_000.0, "Europe/Berlin", 0.4, "2026-10-25T02:00:00+01:00"),
+        (0.0, "", 1000.0, None),
+        (0.0, "UTC", 1e300, None),
+        (0.0, "UTC", math.inf, None),
+    ],
+)
+def test_date_of_a_moment(begin: float, zone: str, moment: float, date: str | None) -> None:
+    assert Calendar(begin, zone).date(moment) == date
 
 
 @pytest.mark.parametrize(

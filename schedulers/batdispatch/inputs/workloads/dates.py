@@ -63,10 +63,11 @@ def dates_of(about: Mapping[str, Any]) -> LogDates | None:
     if not all(isinstance(part, int | float) and abs(part) < _LATEST for part in parts):
         return None
     begin = float(sum(part for part in parts if part is not None))
-    return LogDates(begin=begin, zone=_known(told.get("TimeZoneString"))) if begin >= _EARLIEST else None
+    return LogDates(begin=begin, zone=known_zone(told.get("TimeZoneString"))) if begin >= _EARLIEST else None
 
 
-def _known(zone: object) -> str:
+def known_zone(zone: object) -> str:
+    """Return the name of a time zone, or UTC if it names none that is known here."""
     try:
         return ZoneInfo(str(zone)).key if zone else "UTC"
     except (KeyError, OSError, ValueError):

@@ -35,7 +35,7 @@ _COMMON = (
 @click.command(cls=Command, common=_COMMON)
 @options(EtaOptions)
 @log_options
-@json_option("Print the estimates as JSON: times are seconds from now.")
+@json_option("Print the estimates as JSON: times are seconds from now, with dates beside them.")
 @quiet_option
 def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
     """Say when the waiting jobs of a queue start: a median and two intervals, and what they wait for.
@@ -77,10 +77,17 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
     def span(low: float | None, high: float | None) -> str:
         return "unknown" if low is None or high is None else f"{duration(low, shared)} to {duration(high, shared)}"
 
+    def day(date: str | None) -> str:
+        if date is None:
+            return "-"
+        # The line above the table says the year.
+        return _minute(date)[5 if date[:4] == (found.taken or "")[:4] else 0 :]
+
     def moment(seconds: float | None) -> str:
         return "never" if seconds is None else duration(seconds, shared)
 
-    headings = ["job", found.unit, "waited", "starts in", *map(_heading, found.records), "by walltimes"]
+    dated = ["start"] if found.taken else []
+    headings = ["job", found.unit, "waited", "starts in", *dated, *map(_heading, found.records), "by walltimes"]
     rows = [
         (
             one.job,
@@ -88,6 +95,7 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
                 f"{one.units:,}",
                 duration(one.waited, shared),
                 moment(one.median),
+                *(day(one.date) for _ in dated),
                 *(span(*(one.quantiles[end] for end in INTERVALS[record.share])) for record in found.records),
                 moment(one.plan),
             ],
@@ -95,7 +103,8 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         for one in found.jobs
     ]
     how = f"calibrated at {found.moments} moments of the past" if found.moments else "not calibrated"
-    echo(f"{found.free:,} of {found.units:,} {found.unit} are free; {found.dispatcher}; {how}")
+    taken = f"at {_minute(found.taken)} ({found.zone or 'local time'}), " if found.taken else ""
+    echo(f"{taken}{found.free:,} of {found.units:,} {found.unit} are free; {found.dispatcher}; {how}")
     if rows:
         echo(plain(table(headings, rows)))
     else:
@@ -104,6 +113,10 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         echo(_remark(record))
     for one in found.jobs if reasons else ():
         echo(f"{one.job}: {one.reason}")
+
+
+def _minute(date: str) -> str:
+    return date[:16].replace("T", " ")
 
 
 def _heading(record: IntervalRecord) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from batdispatch.abilities.sites.doors.eta.calendar import Calendar, calendar_of_queue
 from batdispatch.abilities.sites.doors.eta.estimate import QueueEstimate, estimate
 from batdispatch.abilities.sites.doors.eta.experience import Experience, learn, read_experience, write_experience
 from batdispatch.abilities.sites.doors.eta.futures import Futures
@@ -84,7 +85,8 @@ def _of_run(options: EtaOptions, folder: Path) -> QueueEstimate:
     now = options.at or 0.0
     futures = Futures(options.dispatcher, source.units)
     learned = learn(source.jobs, futures, dispatcher=options.dispatcher, unit=source.unit, now=now, seed=options.seed)
-    return estimate(History(source.jobs).at(now), futures, learned, options.seed)
+    calendar = Calendar(source.begin or 0.0, source.zone)
+    return estimate(History(source.jobs).at(now), futures, learned, options.seed, calendar)
 
 
 def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
@@ -113,6 +115,7 @@ def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
         now=until,
         seed=options.seed,
         partition=options.partition,
+        zone=source.zone,
     )
     if options.learned is not None:
         write_experience(learned, options.learned)
@@ -139,7 +142,8 @@ def _of_queue(
     running, waiting = of_queue(queue, past.learned.unit, past.learned.partition)
     _check_times(queue, now, path)
     moment = past.learned.moment(now, running, waiting)
-    return estimate(moment, past.futures, past.learned, options.seed)
+    calendar = calendar_of_queue(reading, queue.zoned, past.learned.zone)
+    return estimate(moment, past.futures, past.learned, options.seed, calendar)
 
 
 def _check_times(queue: SlurmQueue, now: float, path: Path) -> None:

@@ -7,6 +7,7 @@ import math
 import msgspec
 import numpy as np
 
+from batdispatch.abilities.sites.doors.eta.calendar import NO_DATES, Calendar
 from batdispatch.abilities.sites.doors.eta.calibration import INTERVALS, IntervalRecord, calibrate, raw_quantiles
 from batdispatch.abilities.sites.doors.eta.experience import Experience
 from batdispatch.abilities.sites.doors.eta.futures import Futures
@@ -31,6 +32,10 @@ class JobEstimate(msgspec.Struct, kw_only=True):
     interval_90: tuple[float, float] | None
     #: When it starts if every job runs for its walltime and no job comes.
     plan: float | None
+    #: `median`, `quantiles` and `plan` as dates; None where there is none.
+    date: str | None
+    quantile_dates: list[str | None]
+    plan_date: str | None
     #: What it waits for.
     reason: str
 
@@ -39,6 +44,10 @@ class QueueEstimate(msgspec.Struct, kw_only=True):
     """The estimates of a queue's waiting jobs, in the order in which they were submitted."""
 
     dispatcher: str
+    #: When the queue was taken, as a date; None: its clock has none.
+    taken: str | None
+    #: The zone of all dates, as the tz database names it; empty: local time of a zone that nobody named.
+    zone: str
     units: int
     #: ``hosts`` or ``cores``.
     unit: str
@@ -50,7 +59,9 @@ class QueueEstimate(msgspec.Struct, kw_only=True):
     jobs: list[JobEstimate]
 
 
-def estimate(moment: QueueMoment, futures: Futures, learned: Experience, seed: int) -> QueueEstimate:
+def estimate(
+    moment: QueueMoment, futures: Futures, learned: Experience, seed: int, calendar: Calendar = NO_DATES
+) -> QueueEstimate:
     """Estimate when the waiting jobs of a queue start.
 
     Args:
@@ -58,6 +69,7 @@ def estimate(moment: QueueMoment, futures: Futures, learned: Experience, seed: i
         futures: of the machine.
         learned: of its past; with fewer than 50 moments no intervals are told.
         seed: of all chance.
+        calendar: tells the dates of the queue's clock.
 
     Raises:
         InputError: the running jobs hold more than the machine has.
@@ -68,8 +80,14 @@ def estimate(moment: QueueMoment, futures: Futures, learned: Experience, seed: i
     plans = futures.planned(moment)
     waiting, free = moment.waiting, futures.units - int(moment.running.units.sum())
     half, most = past.records(learned.until)
+
+    def date(seconds: float) -> str | None:
+        return calendar.date(moment.now + seconds)
+
     return QueueEstimate(
         dispatcher=learned.dispatcher,
+        taken=date(0.0),
+        zone=calendar.zone,
         units=futures.units,
         unit=unit,
         free=free,
@@ -86,6 +104,9 @@ def estimate(moment: QueueMoment, futures: Futures, learned: Experience, seed: i
                 interval_50=_interval(each, half),
                 interval_90=_interval(each, most),
                 plan=_finite(plans[row]),
+                date=date(each[2]),
+                quantile_dates=list(map(date, each)),
+                plan_date=date(plans[row]),
                 reason=_reason(waiting, row, free, futures.units, unit),
             )
             for row, each in enumerate(quantiles)

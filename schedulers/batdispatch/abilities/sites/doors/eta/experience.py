@@ -32,6 +32,8 @@ class Experience(msgspec.Struct, kw_only=True):
     past: PastMoments
     #: The partition whose jobs and nodes these are; empty: the whole machine.
     partition: str = ""
+    #: Where the people of the accounts live, as the tz database names it; empty: the accounts do not say.
+    zone: str = ""
 
     def moment(self, now: float, running: JobRows, waiting: JobRows) -> QueueMoment:
         """Return the queue at a moment, with this past."""
@@ -39,7 +41,15 @@ class Experience(msgspec.Struct, kw_only=True):
 
 
 def learn(
-    jobs: JobRows, futures: Futures, *, dispatcher: str, unit: str, now: float, seed: int, partition: str = ""
+    jobs: JobRows,
+    futures: Futures,
+    *,
+    dispatcher: str,
+    unit: str,
+    now: float,
+    seed: int,
+    partition: str = "",
+    zone: str = "",
 ) -> Experience:
     """Return what is to be learned of jobs that started before a moment.
 
@@ -51,6 +61,7 @@ def learn(
         now: what came to pass later is not known.
         seed: of all chance.
         partition: whose jobs these are; empty: the whole machine's.
+        zone: of the accounts' dates; empty: it is unknown.
     """
     history = History(jobs)
     moments = moments_of(history, now, MOMENTS, seed)
@@ -64,6 +75,7 @@ def learn(
         came=latest.came,
         past=ask_at(history, futures, moments, now, seed),
         partition=partition,
+        zone=zone,
     )
 
 
@@ -73,7 +85,7 @@ def write_experience(learned: Experience, path: Path) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    about = {name: getattr(learned, name) for name in ("dispatcher", "units", "unit", "until", "partition")}
+    about = {name: getattr(learned, name) for name in ("dispatcher", "units", "unit", "until", "partition", "zone")}
     rows = {name: _columns(getattr(learned, name)) for name in ("ended", "came")}
     past = learned.past
     moments = {"at": past.at.tolist(), "quantiles": past.quantiles.tolist(), "wait": _numbers(past.wait)}
@@ -140,6 +152,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     came: _Rows
     past: _Past
     partition: str = ""
+    zone: str = ""
 
 
 def read_experience(path: Path) -> Experience:
@@ -161,6 +174,7 @@ def read_experience(path: Path) -> Experience:
             came=file.came.rows(),
             past=file.past.moments(),
             partition=file.partition,
+            zone=file.zone,
         )
     except (msgspec.DecodeError, ValueError) as problem:
         raise InputError(

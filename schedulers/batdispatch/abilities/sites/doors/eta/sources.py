@@ -38,6 +38,8 @@ class Source(NamedTuple):
     why: str
     #: When the clock of the jobs shows 0, seconds since 1970; None: nobody knows.
     begin: float | None = None
+    #: The zone of their dates; empty: nobody knows.
+    zone: str = ""
 
 
 def of_accounts(path: Path, reading: LogReading, partition: str, size: int | None, follow: Follow | None) -> Source:
@@ -64,7 +66,8 @@ def of_accounts(path: Path, reading: LogReading, partition: str, size: int | Non
             source="option --machine",
         )
     dates = dates_of(workload.about)
-    return Source(jobs, max(units, most), unit, why, None if dates is None else dates.begin)
+    begin, zone = (None, "") if dates is None else (dates.begin, dates.zone)
+    return Source(jobs, max(units, most), unit, why, begin, zone)
 
 
 def _rows(workload: Workload, starts: NDArray[np.float64]) -> JobRows:
@@ -169,4 +172,7 @@ def of_run(folder: Path) -> Source:
         end=np.asarray(columns.finish_time),
     ).take(ran)
     rows = rows.take(np.argsort(rows.submission, kind="stable"))
-    return Source(rows, result.platform.hosts, "hosts", f"the platform of {folder}")
+    begin, zone = (
+        (None, "") if result.workload.dates is None else (result.workload.dates.begin, result.workload.dates.zone)
+    )
+    return Source(rows, result.platform.hosts, "hosts", f"the platform of {folder}", begin, zone)
