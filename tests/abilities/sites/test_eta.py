@@ -67,6 +67,7 @@ def test_what_was_learned_gives_what_the_accounts_give(accounts: Path, learned: 
     found = json.loads(second.out)
     assert (found["units"], found["unit"], found["free"], found["dispatcher"]) == (4, "hosts", 1, "easy")
     assert [job["job"] for job in found["jobs"]] == ["3", "4", "5", "6", "7"]
+    assert [job["place"] for job in found["jobs"]] == [1, 2, 3, 4, 5]
     by_id = {job["job"]: job for job in found["jobs"]}
     # Job 2 gives its node back after 5 min at the latest, job 1 its two after 10 min: then there are 3 nodes.
     assert by_id["3"]["plan"] == 600.0
@@ -116,7 +117,9 @@ def test_times_of_the_table_have_one_unit_and_shorter_ones_their_own(learned: Pa
     rows = [line.split() for line in ask("--learned", learned).out.splitlines() if re.match(r"[3-7] ", line)]
     assert len(rows) == len(jobs)
     for job, words in zip(jobs, rows, strict=True):
-        said = re.findall(r"([\d.,]+)\s(d|h|min|s|ms)\b", " ".join(words))
+        # From 3 to 4 min: 3 min to 4 min.
+        text = re.sub(r"([\d.,]+) to ([\d.,]+)\s([a-z]+)", r"\1 \3 to \2 \3", " ".join(words))
+        said = re.findall(r"([\d.,]+)\s(d|h|min|s|ms)\b", text)
         times = [job["waited"], job["median"], *(job["quantiles"][place] for place in (1, 3, 0, 4)), job["plan"]]
         assert len(said) == len(times)
         for (text, own), seconds in zip(said, times, strict=True):

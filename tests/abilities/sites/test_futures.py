@@ -21,6 +21,7 @@ from batdispatch.abilities.sites.doors.eta.calibration import (
 from batdispatch.abilities.sites.doors.eta.estimate import _reason, estimate
 from batdispatch.abilities.sites.doors.eta.experience import Experience
 from batdispatch.abilities.sites.doors.eta.futures import ARRIVALS, Futures, arrivals_of, columns_of
+from batdispatch.abilities.sites.doors.eta.places import places_of
 from batdispatch.abilities.sites.doors.eta.queue_moment import History, JobRows
 from batdispatch.abilities.sites.doors.eta.run_times import draw_run_times
 from batdispatch.core.errors import InputError
@@ -369,6 +370,54 @@ def test_who_has_outlived_all_others_ends_until_the_walltime_or_twice_the_time_s
     )
     expected = 200 + np.random.default_rng(1).random((1, 500)) * (limit - 200)
     np.testing.assert_allclose(found, np.maximum(expected, 201.0))
+
+
+@needs_kernels
+@pytest.mark.parametrize(
+    ("dispatcher", "places"),
+    [
+        ("easy", [1, 2, 3, 4, 5]),
+        ("conservative[ordering=lcfs]", [5, 4, 3, 2, 1]),
+        # Of two jobs of one size, the one that came first goes first.
+        ("easy[ordering=smallest-first]", [3, 5, 1, 4, 2]),
+        ("fcfs[ordering=sjf]", [2, 5, 4, 3, 1]),
+        # Waited over walltime: 50 / 20, 40 / 50, 30 / 40, 20 / 30, 10 / 10.
+        ("easy[ordering=slowdown]", [1, 3, 4, 5, 2]),
+    ],
+)
+def test_places_in_line_are_those_of_the_dispatchers_order(dispatcher: str, places: list[int]) -> None:
+    """One job holds eight of ten hosts; five came 10 s one after the other, the last one 10 s ago."""
+    names = np.array(list("rabcde"), dtype=object)
+    start = np.array([0.0, *[np.nan] * 5])
+    jobs = JobRows(
+        names,
+        names,
+        np.array([8, 4, 9, 3, 5, 3]),
+        np.array([0.0, 10.0, 20.0, 30.0, 40.0, 50.0]),
+        np.array([500.0, 20.0, 50.0, 40.0, 30.0, 10.0]),
+        start,
+        np.full(6, np.nan),
+    )
+    moment = History(jobs).at(60.0)
+    assert places_of(dispatcher, UNITS, moment).tolist() == places
+
+
+@needs_kernels
+def test_a_job_larger_than_the_machine_has_no_place_in_line() -> None:
+    waiting = rows_of("u", [1.0] * 3, [1.0] * 3)._replace(units=np.array([3, UNITS + 1, 4]), start=np.full(3, np.nan))
+    moment = History(waiting._replace(end=np.full(3, np.nan))).at(5.0)
+    assert places_of("easy", UNITS, moment).tolist() == [1, 0, 2]
+
+
+@needs_kernels
+@pytest.mark.parametrize("dispatcher", ["fcfs", "fcfs[ordering=sjf]", "fcfs[ordering=smallest-area]"])
+@settings(max_examples=10)
+@given(seed=st.integers(0, 1000))
+def test_the_first_in_line_starts_first_where_nothing_is_filled(dispatcher: str, seed: int) -> None:
+    moment = History(table(seed, 80)).at(2500.0)
+    planned, places = Futures(dispatcher, UNITS, 1).planned(moment), places_of(dispatcher, UNITS, moment)
+    if len(places):
+        assert planned[places == 1] == planned.min()
 
 
 def test_a_reason_names_what_all_that_came_before_ask_for() -> None:

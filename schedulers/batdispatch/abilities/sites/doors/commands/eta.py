@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import click
@@ -68,14 +69,18 @@ def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
 def _print(found: QueueEstimate, reasons: bool) -> None:
     from batdispatch.abilities.sites.doors.eta.calibration import INTERVALS
     from batdispatch.cli.tables import plain, table
-    from batdispatch.results.numbers import duration, duration_unit
+    from batdispatch.results.numbers import duration, duration_unit, number
 
     # One unit for all times, so that a start can be held against a wait; what is below half of it has its own.
     medians = sorted(one.median for one in found.jobs if one.median)
     shared = duration_unit([medians[len(medians) // 2]]) if medians else None
 
     def span(low: float | None, high: float | None) -> str:
-        return "unknown" if low is None or high is None else f"{duration(low, shared)} to {duration(high, shared)}"
+        if low is None or high is None:
+            return "unknown"
+        # Both ends in the unit of the later one, so that the table is narrow.
+        scale, unit = shared if shared and high >= shared[0] / 2 else duration_unit([high])
+        return f"{number(low / scale)} to {number(high / scale)}\N{NO-BREAK SPACE}{unit}"
 
     def day(date: str | None) -> str:
         if date is None:
@@ -87,11 +92,21 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         return "never" if seconds is None else duration(seconds, shared)
 
     dated = ["start"] if found.taken else []
-    headings = ["job", found.unit, "waited", "starts in", *dated, *map(_heading, found.records), "by walltimes"]
+    headings = [
+        "job",
+        "place",
+        found.unit,
+        "waited",
+        "starts in",
+        *dated,
+        *map(_heading, found.records),
+        "by walltimes",
+    ]
     rows = [
         (
             one.job,
             [
+                "-" if one.place is None else f"{one.place:,}",
                 f"{one.units:,}",
                 duration(one.waited, shared),
                 moment(one.median),
@@ -106,7 +121,8 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
     taken = f"at {_minute(found.taken)} ({found.zone or 'local time'}), " if found.taken else ""
     echo(f"{taken}{found.free:,} of {found.units:,} {found.unit} are free; {found.dispatcher}; {how}")
     if rows:
-        echo(plain(table(headings, rows)))
+        # Into a file or a pipe, each job is one line.
+        echo(plain(table(headings, rows), width=shutil.get_terminal_size((130, 24)).columns))
     else:
         echo("no job waits")
     for record in found.records:

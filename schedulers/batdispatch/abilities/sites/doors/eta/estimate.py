@@ -11,6 +11,7 @@ from batdispatch.abilities.sites.doors.eta.calendar import NO_DATES, Calendar
 from batdispatch.abilities.sites.doors.eta.calibration import INTERVALS, IntervalRecord, calibrate, raw_quantiles
 from batdispatch.abilities.sites.doors.eta.experience import Experience
 from batdispatch.abilities.sites.doors.eta.futures import Futures
+from batdispatch.abilities.sites.doors.eta.places import places_of
 from batdispatch.abilities.sites.doors.eta.queue_moment import JobRows, QueueMoment
 from batdispatch.core.line.hindsight import plain
 
@@ -21,6 +22,8 @@ class JobEstimate(msgspec.Struct, kw_only=True):
     job: str
     user: str
     units: int
+    #: In line, by the dispatcher's order: 1 goes first. None: it can never start.
+    place: int | None
     #: For how long it has waited.
     waited: float
     median: float | None
@@ -78,6 +81,7 @@ def estimate(
     past, unit = learned.past, learned.unit
     quantiles = calibrate(raw_quantiles(starts), past.residuals(learned.until))
     plans = futures.planned(moment)
+    places = places_of(learned.dispatcher, futures.units, moment).tolist()
     waiting, free = moment.waiting, futures.units - int(moment.running.units.sum())
     half, most = past.records(learned.until)
 
@@ -98,6 +102,7 @@ def estimate(
                 job=waiting.ids[row],
                 user=waiting.users[row],
                 units=int(waiting.units[row]),
+                place=places[row] or None,
                 waited=moment.now - float(waiting.submission[row]),
                 median=_finite(each[2]),
                 quantiles=list(map(_finite, each)),
