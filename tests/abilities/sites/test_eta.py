@@ -95,6 +95,23 @@ def test_one_job_is_told_with_what_it_waits_for(learned: Path) -> None:
         r"\nthe interval of 90 % held \d+ % of the last \d+ starts .*: too few, so it is none\n", answer.out
     )
     assert "4: " not in answer.out
+    assert "; Slurm says Resources\n3: " in answer.out
+
+
+def test_one_job_is_told_what_would_let_it_start_sooner(learned: Path) -> None:
+    """Two nodes are there once job 2 has ended, three once job 1 has."""
+    found = json.loads(ask("--learned", learned, "--job", "3", "--job", "4", "--json").out)["jobs"]
+    assert [job["slurm_reason"] for job in found] == ["Resources", "Priority"]
+    size = found[0]["remedies"][0]
+    assert (size["units"], size["walltime"]) == (2, 1200.0)
+    assert size["median"] < found[0]["median"] - 60.0
+    assert datetime.fromisoformat(size["date"]) < datetime.fromisoformat(found[0]["date"])
+    assert found[1]["remedies"] == []
+    told = ask("--learned", learned, "--job", "3", "--job", "4").out
+    day = size["date"][5:16].replace("T", " ")
+    assert re.search(rf"\n3: with 2 hosts it starts in [\d.]+\s(s|min), {day}\n", told)
+    assert told.endswith("\n4: no smaller size or shorter walltime that was tried lets it start sooner\n")
+    assert {job["remedies"] for job in json.loads(ask("--learned", learned, "--json").out)["jobs"]} == {None}
 
 
 def test_a_queue_of_one_of_our_runs(accounts: Path, tmp_path: Path) -> None:

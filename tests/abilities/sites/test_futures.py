@@ -17,12 +17,14 @@ from batdispatch.abilities.sites.doors.eta.calibration import (
     ask_at,
     calibrate,
     offsets_of,
+    raw_quantiles,
 )
 from batdispatch.abilities.sites.doors.eta.estimate import _reason, estimate
 from batdispatch.abilities.sites.doors.eta.experience import Experience
 from batdispatch.abilities.sites.doors.eta.futures import ARRIVALS, Futures, arrivals_of, columns_of
 from batdispatch.abilities.sites.doors.eta.places import places_of
-from batdispatch.abilities.sites.doors.eta.queue_moment import History, JobRows
+from batdispatch.abilities.sites.doors.eta.queue_moment import History, JobRows, QueueMoment
+from batdispatch.abilities.sites.doors.eta.remedies import Trials
 from batdispatch.abilities.sites.doors.eta.run_times import draw_run_times
 from batdispatch.core.errors import InputError
 from batdispatch.runs.engines import queue_simulation
@@ -418,6 +420,82 @@ def test_the_first_in_line_starts_first_where_nothing_is_filled(dispatcher: str,
     planned, places = Futures(dispatcher, UNITS, 1).planned(moment), places_of(dispatcher, UNITS, moment)
     if len(places):
         assert planned[places == 1] == planned.min()
+
+
+# ---------------------------------------------------------------------- what would help
+
+
+def held_machine(holds: int, waiting: list[tuple[int, float]]) -> QueueMoment:
+    """Return a queue in which one job has just started for 1000 s, and jobs of (units, walltime) wait.
+
+    Nothing is known of jobs that ended, so each runs for its walltime, and no job comes.
+    """
+    count = 1 + len(waiting)
+    names = np.array([str(number) for number in range(count)], dtype=object)
+    units, walltime = (np.array(column) for column in zip((holds, 1000.0), *waiting, strict=True))
+    start = np.array([100.0, *[np.nan] * len(waiting)])
+    jobs = JobRows(names, names, units.astype(int), np.arange(count) * 1.0, walltime, start, np.full(count, np.nan))
+    return History(jobs).at(100.0)._replace(came=jobs.take(slice(0)))
+
+
+NOTHING_LEARNED = Experience(
+    dispatcher="easy",
+    units=UNITS,
+    unit="hosts",
+    until=0.0,
+    ended=JobRows(*[np.empty(0)] * 7),
+    came=JobRows(*[np.empty(0)] * 7),
+    past=past_of(np.empty((0, 5)), np.empty(0)),
+)
+
+
+@needs_kernels
+@pytest.mark.parametrize(
+    ("holds", "waiting", "remedies"),
+    [
+        # Two hosts are free, and nobody else waits: three do not fit before 1000 s, two do now.
+        (8, [(4, 3000.0)], [(2, 3000.0, 0.0)]),
+        # Half of its size is five hosts; six are free.
+        (4, [(10, 3000.0)], [(6, 3000.0, 0.0)]),
+        # 960 s fit on the free hosts before the first in line starts at 1000 s, and its half does not.
+        (8, [(10, 600.0), (2, 3000.0)], [(2, 960.0, 0.0)]),
+        # Its half fits, too, and the gap is longer.
+        (8, [(10, 600.0), (2, 1200.0)], [(2, 960.0, 0.0)]),
+        # Half of it and what fits on the free hosts are still too long; the gap is for two hosts.
+        (8, [(10, 600.0), (4, 3000.0)], []),
+        # Larger than the machine: as large as it, the job starts when the running one has ended.
+        (8, [(12, 3000.0)], [(10, 3000.0, 1000.0)]),
+        # It starts at once.
+        (8, [(2, 3000.0)], []),
+        # It needs the whole machine, and none of it is free.
+        (10, [(10, 100.0)], []),
+    ],
+)
+def test_remedies_by_hand(
+    holds: int, waiting: list[tuple[int, float]], remedies: list[tuple[int, float, float]]
+) -> None:
+    moment = held_machine(holds, waiting)
+    futures = Futures("easy", UNITS, 3)
+    found = estimate(moment, futures, NOTHING_LEARNED, 1, asked=[str(len(waiting))]).jobs
+    assert [(each.units, each.walltime, each.median) for each in found[-1].remedies or ()] == remedies
+    assert found[-1].remedies is not None
+    assert [one.remedies for one in found[:-1]] == [None] * (len(waiting) - 1)
+
+
+@needs_kernels
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_a_trial_of_a_jobs_own_request_gives_the_estimate(seed: int) -> None:
+    moment, futures = History(table(seed, 120)).at(2500.0), Futures("easy", UNITS, 6)
+    trials = Trials(moment, futures, NOTHING_LEARNED, seed)
+    every = raw_quantiles(futures.starts(moment, np.random.default_rng(seed)))
+    waiting = moment.waiting
+    assert len(waiting.ids)
+    for row, units in enumerate(waiting.units.tolist()):
+        assert trials.median(row, units, float(waiting.walltime[row])) == every[row, 2]
+    # What is tried is tried on a copy.
+    before = waiting.units.copy()
+    trials.median(0, 1, 60.0)
+    np.testing.assert_array_equal(waiting.units, before)
 
 
 def test_a_reason_names_what_all_that_came_before_ask_for() -> None:

@@ -18,6 +18,7 @@ from batdispatch.inputs.log_options import LogReading
 if TYPE_CHECKING:
     from batdispatch.abilities.sites.doors.eta.calibration import IntervalRecord
     from batdispatch.abilities.sites.doors.eta.estimate import QueueEstimate
+    from batdispatch.abilities.sites.doors.eta.remedies import Remedy
 
 
 #: The options that people use first, which --help shows.
@@ -128,7 +129,21 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
     for record in found.records:
         echo(_remark(record))
     for one in found.jobs if reasons else ():
-        echo(f"{one.job}: {one.reason}")
+        said = f"; Slurm says {one.slurm_reason}" if one.slurm_reason else ""
+        echo(f"{one.job}: {one.reason}{said}")
+        for remedy in one.remedies or ():
+            date = f", {day(remedy.date)}" if remedy.date else ""
+            echo(f"{one.job}: with {_change(remedy, one.units, found.unit)} it starts in {moment(remedy.median)}{date}")
+        if not one.remedies:
+            echo(f"{one.job}: no smaller size or shorter walltime that was tried lets it start sooner")
+
+
+def _change(remedy: Remedy, units: int, unit: str) -> str:
+    if remedy.units != units:
+        return f"{remedy.units:,} {unit if remedy.units != 1 else unit.removesuffix('s')}"
+    from batdispatch.results.numbers import number
+
+    return f"a walltime of {number((remedy.walltime or 0.0) / 60)} min"
 
 
 def _minute(date: str) -> str:

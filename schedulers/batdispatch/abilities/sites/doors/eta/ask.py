@@ -86,7 +86,7 @@ def _of_run(options: EtaOptions, folder: Path) -> QueueEstimate:
     futures = Futures(options.dispatcher, source.units)
     learned = learn(source.jobs, futures, dispatcher=options.dispatcher, unit=source.unit, now=now, seed=options.seed)
     calendar = Calendar(source.begin or 0.0, source.zone)
-    return estimate(History(source.jobs).at(now), futures, learned, options.seed, calendar)
+    return estimate(History(source.jobs).at(now), futures, learned, options.seed, calendar, options.job)
 
 
 def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
@@ -143,7 +143,11 @@ def _of_queue(
     _check_times(queue, now, path)
     moment = past.learned.moment(now, running, waiting)
     calendar = calendar_of_queue(reading, queue.zoned, past.learned.zone)
-    return estimate(moment, past.futures, past.learned, options.seed, calendar)
+    found = estimate(moment, past.futures, past.learned, options.seed, calendar, options.job)
+    reasons = {job.id: job.reason for job in queue.jobs}
+    for job in found.jobs:
+        job.slurm_reason = reasons[job.job] or None
+    return found
 
 
 def _check_times(queue: SlurmQueue, now: float, path: Path) -> None:

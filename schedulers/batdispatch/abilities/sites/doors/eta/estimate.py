@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 import msgspec
 import numpy as np
@@ -13,6 +14,7 @@ from batdispatch.abilities.sites.doors.eta.experience import Experience
 from batdispatch.abilities.sites.doors.eta.futures import Futures
 from batdispatch.abilities.sites.doors.eta.places import places_of
 from batdispatch.abilities.sites.doors.eta.queue_moment import JobRows, QueueMoment
+from batdispatch.abilities.sites.doors.eta.remedies import Remedy, Trials
 from batdispatch.core.line.hindsight import plain
 
 
@@ -41,6 +43,10 @@ class JobEstimate(msgspec.Struct, kw_only=True):
     plan_date: str | None
     #: What it waits for.
     reason: str
+    #: Why it waits, as Slurm says; None: nobody said.
+    slurm_reason: str | None = None
+    #: Changes with which it starts sooner, of those that were tried; None: nobody asked about this job.
+    remedies: list[Remedy] | None = None
 
 
 class QueueEstimate(msgspec.Struct, kw_only=True):
@@ -63,7 +69,12 @@ class QueueEstimate(msgspec.Struct, kw_only=True):
 
 
 def estimate(
-    moment: QueueMoment, futures: Futures, learned: Experience, seed: int, calendar: Calendar = NO_DATES
+    moment: QueueMoment,
+    futures: Futures,
+    learned: Experience,
+    seed: int,
+    calendar: Calendar = NO_DATES,
+    asked: Collection[str] = (),
 ) -> QueueEstimate:
     """Estimate when the waiting jobs of a queue start.
 
@@ -73,6 +84,7 @@ def estimate(
         learned: of its past; with fewer than 50 moments no intervals are told.
         seed: of all chance.
         calendar: tells the dates of the queue's clock.
+        asked: the jobs of which is tried what would let them start sooner.
 
     Raises:
         InputError: the running jobs hold more than the machine has.
@@ -81,12 +93,19 @@ def estimate(
     past, unit = learned.past, learned.unit
     quantiles = calibrate(raw_quantiles(starts), past.residuals(learned.until))
     plans = futures.planned(moment)
-    places = places_of(learned.dispatcher, futures.units, moment).tolist()
+    places = places_of(learned.dispatcher, futures.units, moment)
+    trials = Trials(moment, futures, learned, seed)
     waiting, free = moment.waiting, futures.units - int(moment.running.units.sum())
     half, most = past.records(learned.until)
 
     def date(seconds: float) -> str | None:
         return calendar.date(moment.now + seconds)
+
+    def remedies(row: int) -> list[Remedy] | None:
+        if moment.waiting.ids[row] not in asked:
+            return None
+        found = trials.remedies(row, places, plans)
+        return [msgspec.structs.replace(each, date=date(each.median)) for each in found]
 
     return QueueEstimate(
         dispatcher=learned.dispatcher,
@@ -102,7 +121,7 @@ def estimate(
                 job=waiting.ids[row],
                 user=waiting.users[row],
                 units=int(waiting.units[row]),
-                place=places[row] or None,
+                place=int(places[row]) or None,
                 waited=moment.now - float(waiting.submission[row]),
                 median=_finite(each[2]),
                 quantiles=list(map(_finite, each)),
@@ -113,6 +132,7 @@ def estimate(
                 quantile_dates=list(map(date, each)),
                 plan_date=date(plans[row]),
                 reason=_reason(waiting, row, free, futures.units, unit),
+                remedies=remedies(row),
             )
             for row, each in enumerate(quantiles)
         ],

@@ -24,7 +24,7 @@ class EtaOptions(msgspec.Struct, frozen=True, kw_only=True):
     machine: Let the machine have N hosts; with --units cores, N cores. By default, as many as the accounts say.
     dispatcher: Let this dispatcher decide in the simulated futures. It must have a compiled kernel: fcfs, filler, easy
         or conservative, with most of their options.
-    job: Say it of this job only. May be given several times.
+    job: Say it of this job only, why it waits, and what would let it start sooner. May be given several times.
     seed: Seed all random choices with this number. The same seed gives the same bytes.
     """
 

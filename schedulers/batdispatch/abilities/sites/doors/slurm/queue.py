@@ -28,6 +28,8 @@ _RUNS = frozenset({"RUNNING", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALIN
 #: Reasons with which a job waits for room. Slurm has some hundred others: limits, holds, wrong requests, nodes that are
 #: away. With these, no estimate of free nodes says when a job starts, if it ever does.
 _ROOM = frozenset({"", "None", "null", "N/A", "Priority", "Resources"})
+#: Those that say nothing.
+_SILENT = frozenset({"None", "null", "N/A"})
 #: Most tasks of an array that wait, and most jobs in all.
 _MOST = 100_000
 _PAIR = re.compile(r"(?:^|\s)([A-Za-z/:]+)=(\S*)", re.ASCII)
@@ -72,6 +74,8 @@ class QueueJob(msgspec.Struct, frozen=True, kw_only=True):
     start: float
     #: Seconds; infinite without one.
     walltime: float
+    #: Why it waits, as Slurm says; empty: it says nothing.
+    reason: str = ""
 
 
 class SlurmQueue(msgspec.Struct, kw_only=True):
@@ -159,6 +163,7 @@ def _take(fields: Mapping[str, Any], read_date: Callable[[Any], float], queue: S
         submission=read_date(fields["submission"]),
         start=start,
         walltime=_limit(fields["limit"]),
+        reason="" if reason in _SILENT else reason,
     )
     queue.jobs += [msgspec.structs.replace(job, id=one) for one in _tasks(str(fields["id"]))]
 
