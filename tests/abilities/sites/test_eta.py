@@ -183,6 +183,20 @@ def test_starts_are_dates_in_the_zone_of_the_accounts(accounts: Path, learned: P
     assert from_log == berlin
 
 
+def test_a_queue_unlike_its_history_has_no_interval_and_one_line_says_why(learned: Path, tmp_path: Path) -> None:
+    queue = tmp_path / "squeue.txt"
+    queue.write_text((DATA / "squeue.txt").read_text().replace("3|root|batch|PENDING|3|", "3|root|batch|PENDING|9|"))
+    asked = ("--queue", queue, "--learned", learned, *ZONE)
+    why = "1 of 5 waiting jobs ask for more than the 4 hosts of the history's machine"
+    found = json.loads(call("eta", *asked, "--json").out)
+    assert found["misfit"] == why
+    assert {job["interval_50"] for job in found["jobs"]} == {None}
+    told = call("eta", *asked).out
+    assert f"\nthis queue is unlike the history, so that no interval can be trusted: {why}\n" in told
+    assert len(re.findall("no interval  ", told)) == 2
+    assert json.loads(ask("--learned", learned, "--json").out)["misfit"] == ""
+
+
 def test_table_has_the_date_of_each_start(learned: Path) -> None:
     jobs = json.loads(ask("--learned", learned, "--json").out)["jobs"]
     lines = ask("--learned", learned).out.splitlines()

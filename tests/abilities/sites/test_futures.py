@@ -21,6 +21,7 @@ from batdispatch.abilities.sites.doors.eta.calibration import (
 )
 from batdispatch.abilities.sites.doors.eta.estimate import _reason, estimate
 from batdispatch.abilities.sites.doors.eta.experience import Experience
+from batdispatch.abilities.sites.doors.eta.fit import distance, misfit
 from batdispatch.abilities.sites.doors.eta.futures import ARRIVALS, Futures, arrivals_of, columns_of
 from batdispatch.abilities.sites.doors.eta.places import places_of
 from batdispatch.abilities.sites.doors.eta.queue_moment import History, JobRows, QueueMoment
@@ -496,6 +497,99 @@ def test_a_trial_of_a_jobs_own_request_gives_the_estimate(seed: int) -> None:
     before = waiting.units.copy()
     trials.median(0, 1, 60.0)
     np.testing.assert_array_equal(waiting.units, before)
+
+
+# ---------------------------------------------------------------------- a history that does not fit
+
+
+def queue_of(history: JobRows, running: int, waiting: JobRows, now: float) -> QueueMoment:
+    """Return a queue in which one job of a user of the history runs, on so many hosts."""
+    waits = waiting._replace(start=np.full(len(waiting.ids), np.nan), end=np.full(len(waiting.ids), np.nan))
+    runs = waits.take(slice(0, 1))._replace(units=np.array([running]), submission=np.zeros(1), start=np.zeros(1))
+    return QueueMoment(now, runs, waits, history, history)
+
+
+def busy_history() -> JobRows:
+    """Return 40 jobs of two hosts, each of which came 100 s after the other, waited 200 s and ran for 500 s.
+
+    So five of them hold the ten hosts.
+    """
+    names, came = np.array(["u", "v"] * 20, dtype=object), np.arange(40) * 100.0
+    return JobRows(names, names, np.full(40, 2), came, np.full(40, 600.0), came + 200, came + 700)
+
+
+@pytest.mark.parametrize(
+    ("change", "running", "said"),
+    [
+        ({}, UNITS, ""),
+        ({"users": np.array(["u"] * 10 + ["w"] * 10, dtype=object)}, UNITS, ""),
+        (
+            {"users": np.array(["u"] * 9 + ["w"] * 11, dtype=object)},
+            UNITS,
+            "11 of its 21 jobs are of users whom the history does not know",
+        ),
+        # Accounts without users know nobody.
+        ({"users": np.array([""] * 20, dtype=object)}, UNITS, ""),
+        ({"units": np.full(20, 9)}, UNITS, "its jobs are of other sizes"),
+        ({"walltime": np.full(20, 601.0)}, UNITS, "its jobs have other walltimes"),
+        (
+            {"units": np.array([11] * 3 + [1] * 17)},
+            UNITS,
+            "3 of 20 waiting jobs ask for more than the 10 hosts of the history's machine",
+        ),
+        ({"units": np.array([11] * 2 + [2] * 18)}, UNITS, ""),
+        # Ten have waited for 201 s at 4000 s, and no job of the history for longer than 200 s.
+        ({"submission": np.repeat([3799.0, 3801.0], 10)}, UNITS, ""),
+        (
+            {"submission": np.repeat([3799.0, 3801.0], [11, 9])},
+            UNITS,
+            "11 of 20 waiting jobs have waited longer than any job of the history",
+        ),
+        # Two hosts are asked for.
+        ({}, 6, "all its jobs wait while 4 of the history's 10 hosts are free: its machine may be smaller"),
+        ({}, 9, ""),
+        # Whoever came two minutes ago may yet start.
+        ({"submission": np.full(20, 3881.0)}, 6, ""),
+    ],
+)
+def test_misfit_by_hand(change: dict[str, np.ndarray], running: int, said: str) -> None:
+    history = busy_history()
+    waiting = history.take(slice(0, 20))._replace(submission=np.full(20, 3850.0))._replace(**change)
+    if running < UNITS and not change:
+        waiting = waiting._replace(submission=np.full(20, 3879.0))
+    assert misfit(queue_of(history, running, waiting, 4000.0), UNITS, "hosts") == said
+
+
+def test_few_jobs_are_no_ground_for_doubt() -> None:
+    history = busy_history()
+    nine = history.take(slice(0, 8))._replace(
+        submission=np.full(8, 1.0), users=np.array(["w"] * 8, dtype=object), units=np.full(8, 9)
+    )
+    assert misfit(queue_of(history, UNITS, nine, 4000.0), UNITS, "hosts") == ""
+
+
+@given(st.lists(st.integers(0, 5), min_size=1), st.lists(st.integers(0, 5), min_size=1))
+def test_distance_of_two_samples_is_that_of_their_shares(some: list[int], others: list[int]) -> None:
+    shares = [[sum(each <= at for each in sample) / len(sample) for at in range(6)] for sample in (some, others)]
+    expected = max(abs(one - other) for one, other in zip(*shares, strict=True))
+    assert distance(np.array(some), np.array(others)) == pytest.approx(expected)
+
+
+@needs_kernels
+def test_no_interval_is_told_of_a_queue_that_is_unlike_the_history() -> None:
+    wait = np.random.default_rng(5).exponential(100, 150)
+    past = past_of(np.tile([5.0, 29.0, 69.0, 139.0, 300.0], (150, 1)), wait, np.linspace(0, 1e30, 150))
+    jobs = table(5, 120)
+    at = next(at for at in jobs.submission[60:].tolist() if len(History(jobs).at(at).waiting.ids) > 10)
+    moment = History(jobs).at(at)
+    about = {"dispatcher": "easy", "units": UNITS, "unit": "hosts", "until": 2e30}
+    learned = Experience(**about, ended=moment.ended, came=moment.came, past=past)  # type: ignore[arg-type]
+    futures, other = Futures("easy", UNITS, 8), moment.came._replace(walltime=moment.came.walltime + 1e4)
+    like, unlike = (estimate(each, futures, learned, 1) for each in (moment, moment._replace(came=other)))
+    assert like.misfit == ""
+    assert all(job.interval_90 for job in like.jobs)
+    assert unlike.misfit == "its jobs have other walltimes"
+    assert {(job.interval_50, job.interval_90) for job in unlike.jobs} == {(None, None)}
 
 
 def test_a_reason_names_what_all_that_came_before_ask_for() -> None:

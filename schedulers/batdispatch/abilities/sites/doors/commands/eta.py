@@ -100,7 +100,7 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         "waited",
         "starts in",
         *dated,
-        *map(_heading, found.records),
+        *("no interval" if found.misfit else _heading(each) for each in found.records),
         "by walltimes",
     ]
     rows = [
@@ -126,6 +126,8 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         echo(plain(table(headings, rows), width=shutil.get_terminal_size((130, 24)).columns))
     else:
         echo("no job waits")
+    if found.misfit:
+        echo(f"this queue is unlike the history, so that no interval can be trusted: {found.misfit}")
     for record in found.records:
         echo(_remark(record))
     for one in found.jobs if reasons else ():

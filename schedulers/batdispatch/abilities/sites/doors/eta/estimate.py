@@ -11,6 +11,7 @@ import numpy as np
 from batdispatch.abilities.sites.doors.eta.calendar import NO_DATES, Calendar
 from batdispatch.abilities.sites.doors.eta.calibration import INTERVALS, IntervalRecord, calibrate, raw_quantiles
 from batdispatch.abilities.sites.doors.eta.experience import Experience
+from batdispatch.abilities.sites.doors.eta.fit import misfit
 from batdispatch.abilities.sites.doors.eta.futures import Futures
 from batdispatch.abilities.sites.doors.eta.places import places_of
 from batdispatch.abilities.sites.doors.eta.queue_moment import JobRows, QueueMoment
@@ -32,7 +33,7 @@ class JobEstimate(msgspec.Struct, kw_only=True):
     #: Quantiles of 5, 25, 50, 75 and 95 %, as the past corrects them; None: never.
     quantiles: list[float | None]
     #: From, to: the intervals that hold the start with a probability of 50 % and 90 %; None: too little is known, or
-    #: they held too rarely of late.
+    #: they held too rarely of late, or the queue is unlike the history.
     interval_50: tuple[float, float] | None
     interval_90: tuple[float, float] | None
     #: When it starts if every job runs for its walltime and no job comes.
@@ -65,6 +66,8 @@ class QueueEstimate(msgspec.Struct, kw_only=True):
     moments: int
     #: How often the intervals of 50 % and 90 % held at the last of these moments.
     records: tuple[IntervalRecord, IntervalRecord]
+    #: In what the queue is unlike the history, so that there are no intervals; empty: in nothing that was looked at.
+    misfit: str
     jobs: list[JobEstimate]
 
 
@@ -94,6 +97,7 @@ def estimate(
     quantiles = calibrate(raw_quantiles(starts), past.residuals(learned.until))
     plans = futures.planned(moment)
     places = places_of(learned.dispatcher, futures.units, moment)
+    unlike = misfit(moment, futures.units, unit)
     trials = Trials(moment, futures, learned, seed)
     waiting, free = moment.waiting, futures.units - int(moment.running.units.sum())
     half, most = past.records(learned.until)
@@ -116,6 +120,7 @@ def estimate(
         free=free,
         moments=len(past.at),
         records=(half, most),
+        misfit=unlike,
         jobs=[
             JobEstimate(
                 job=waiting.ids[row],
@@ -125,8 +130,8 @@ def estimate(
                 waited=moment.now - float(waiting.submission[row]),
                 median=_finite(each[2]),
                 quantiles=list(map(_finite, each)),
-                interval_50=_interval(each, half),
-                interval_90=_interval(each, most),
+                interval_50=None if unlike else _interval(each, half),
+                interval_90=None if unlike else _interval(each, most),
                 plan=_finite(plans[row]),
                 date=date(each[2]),
                 quantile_dates=list(map(date, each)),

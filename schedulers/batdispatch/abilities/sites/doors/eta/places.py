@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from batdispatch.abilities.sites.doors.eta.futures import columns_of
-from batdispatch.abilities.sites.doors.eta.queue_moment import Ints, JobRows, QueueMoment
+from batdispatch.abilities.sites.doors.eta.queue_moment import Ints, QueueMoment, join
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.events import JobSubmitted, SimulationBegins
 from batdispatch.core.line.ledger import Ledger
@@ -31,7 +31,7 @@ def places_of(dispatcher: str, units: int, moment: QueueMoment) -> Ints:
     chosen = create_any(dispatcher, {}, 0)
     assert isinstance(chosen, QueueDispatcher)
     running, waiting = moment.running, moment.waiting
-    jobs = JobRows(*(np.concatenate(columns) for columns in zip(running, waiting, strict=True)))
+    jobs = join(running, waiting)
     begin = float(jobs.submission.min(initial=moment.now))
     columns = columns_of(jobs.submission - begin, jobs.units, jobs.walltime, np.zeros(len(jobs.ids)), jobs.users)
     first = len(running.ids)

@@ -34,6 +34,11 @@ class JobRows(NamedTuple):
         return JobRows(**{name: column[rows] for name, column in self._asdict().items()})
 
 
+def join(some: JobRows, others: JobRows) -> JobRows:
+    """Return jobs and behind them others, in the order in which they are given."""
+    return JobRows(*(np.concatenate(columns) for columns in zip(some, others, strict=True)))
+
+
 class QueueMoment(NamedTuple):
     """What is known at a moment, and nothing of what came after it."""
 
