@@ -528,7 +528,7 @@ def _windows(
         users, accounts = (record[key].words() if key in record else () for key in ("users", "accounts"))
         moments = [(start, end)]
         if every:
-            moments, note = _repeated(name, every, start, end, last, origin)
+            moments, note = _repeated(name, every, start, end, last, origin, clock)
             notes.append(note)
         for number, (begin, over) in enumerate(moments, 1):
             found.append(
@@ -545,37 +545,43 @@ def _windows(
     return found, notes
 
 
-#: Flag of a reservation -> seconds from one to the next, and the days of the week on which it is, Monday being 0.
+#: Flag of a reservation -> days from one to the next, and the days of the week on which it is, Monday being 0.
 _REPEATS = {
-    "HOURLY": (3600.0, range(7)),
-    "DAILY": (86_400.0, range(7)),
-    "WEEKDAY": (86_400.0, range(5)),
-    "WEEKEND": (86_400.0, range(5, 7)),
-    "WEEKLY": (604_800.0, range(7)),
+    "DAILY": (1, range(7)),
+    "WEEKDAY": (1, range(5)),
+    "WEEKEND": (1, range(5, 7)),
+    "WEEKLY": (7, range(7)),
+    # The next one is an hour later, whatever the clock shows then.
+    "HOURLY": (0, range(7)),
 }
+_HOUR, _DAY = 3600.0, 86_400.0
 #: Most times that a reservation repeats.
 _MOST_TIMES = 500
 
 
 def _repeated(
-    name: str, flag: str, start: float, end: float, last: float, origin: float
+    name: str, flag: str, start: float, end: float, last: float, origin: float, clock: Clock
 ) -> tuple[list[tuple[float, float]], str]:
     """Return when a reservation that repeats begins and ends while jobs come, s, and a sentence about it."""
-    step, days = _REPEATS[flag]
+    days, weekdays = _REPEATS[flag]
+
+    def moved(moment: float, times: int) -> float:
+        return clock.days_later(moment + origin, days * times) - origin if days else moment + _HOUR * times
+
     moments: list[tuple[float, float]] = []
-    # scontrol tells the next one, of which those of the log's time were the earlier ones.
-    number = math.ceil((-end + 1e-6) / step)
-    while start + number * step <= max(last, 0.0) and len(moments) < _MOST_TIMES:
-        begin, over = start + number * step, end + number * step
-        # 1970 began on a Thursday.
-        if over > 0 and int((begin + origin) // 86_400.0 + 3) % 7 in days:
+    # scontrol tells the next one, of which those of the log's time were the earlier ones. Where clocks are changed in
+    # between, an earlier one may end an hour later than counted here.
+    number = math.floor(-end / (days * _DAY or _HOUR)) - 1
+    while (begin := moved(start, number)) <= max(last, 0.0) and len(moments) < _MOST_TIMES:
+        over = moved(end, number)
+        if over > 0 and clock.weekday(begin + origin) in weekdays:
             moments.append((begin, over))
         number += 1
     times = f"{len(moments):,} times while jobs come" if moments else "never while jobs come"
     more = f", and from then on not simulated (at most {_MOST_TIMES:,} times)" if len(moments) == _MOST_TIMES else ""
+    hour = "at the same hour of the clock" if days else "each hour"
     return moments, (
-        f"reservation {name} repeats ({flag}): taken to begin {times}, also before the one that is told, at the same "
-        f"hour, whatever clocks were changed{more}"
+        f"reservation {name} repeats ({flag}): taken to begin {times}, also before the one that is told, {hour}{more}"
     )
 
 
@@ -595,6 +601,10 @@ def _contradictions(nodes: Sequence[SiteNode], use: NodeUse, at: Mapping[str, in
     found = []
     for resource, peak in use.alone.items():
         over = [node.name for node in nodes if node.name in at and peak[at[node.name]] > node.capacity.get(resource, 0)]
+        kind = resource.partition("_")[0]
+        if kind != resource and not any(resource in node.capacity for node in nodes):
+            # All devices of that name are of one type.
+            over = [name for name in over if not any(kind in node.capacity for node in nodes)]
         # Memory that is not given out is not counted.
         if over and (resource != "memory" or any("memory" in node.capacity for node in nodes)):
             found.append(f"the log used more {resource} on {','.join(fold(over))} than these have")
