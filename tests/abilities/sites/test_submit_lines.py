@@ -80,10 +80,10 @@ def test_options_of_submit_lines(line: str, options: dict[str, str]) -> None:
 def read(folder: Path, line: str, *, tres: str = "cpu=4,mem=4G,node=2", nodes: str = "n[1-2]") -> ImportResult:
     """Return an account of a job with a submit line, and of one that shows that n3 exists."""
     begin, path = 1_772_438_400, folder / "account.txt"
-    rows = [(1, nodes, tres, line), (2, "n3", "cpu=1,mem=1G,node=1", "sbatch b.sh")]
+    rows = [(1, 2, tres, nodes, line), (2, 1, "cpu=1,mem=1G,node=1", "n3", "sbatch b.sh")]
     told = [
-        f"{number}|ada|batch|{begin}|{begin}|60|10|COMPLETED|{2 if number == 1 else 1}|{amounts}|{amounts}|{names}|{said}"
-        for number, names, amounts, said in rows
+        f"{number}|ada|batch|{begin}|{begin}|60|10|COMPLETED|{count}|{amounts}|{amounts}|{names}|{said}"
+        for number, count, amounts, names, said in rows
     ]
     path.write_text("\n".join([HEAD, *told]) + "\n")
     return read_log(path, options=LogOptions())

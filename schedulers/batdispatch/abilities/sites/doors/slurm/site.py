@@ -228,6 +228,8 @@ def _add_line(found: SlurmFolder, record: Settings) -> None:
         found.partitions.setdefault(record["partitionname"].value, []).append(record)
         return
     _describe(found, record["nodes"], record)
+    # The state is that of its nodes.
+    record = {key: setting for key, setting in record.items() if key != "state"}
     lines = found.partitions.setdefault(record["partitionname"].value, [])
     same = next((line for line in lines if "nodes" in line and line["nodes"].source == record["nodes"].source), None)
     if same is None:
@@ -247,8 +249,9 @@ def _add_devices(found: SlurmFolder, path: Path) -> None:
             devices = sum(1 for _ in keys["file"].hosts()) if "file" in keys else 1
             amount = devices if count is None else _count(count)
             names = keys["nodename"].hosts() if "nodename" in keys else tuple(found.nodes)
+            device = ":".join(keys[key].value for key in ("name", "type") if key in keys)
             for name in names:
-                told.setdefault(name, []).append(keys["name"]._replace(value=f"{keys['name'].value}:{amount}"))
+                told.setdefault(name, []).append(keys["name"]._replace(value=f"{device}:{amount}"))
     for name, devices_of in told.items():
         if name in found.nodes:
             text = ",".join(device.value for device in devices_of)
@@ -332,7 +335,7 @@ def draft_of_folder(
         if (shares := _oversubscribed(told))
     ]
     for name, told in sorted(found.partitions.items()):
-        state = _first(told, ("state",), lambda one: one.value.upper(), "UP")
+        state = _first(told, ("state", "avail"), lambda one: one.value.upper(), "UP")
         if state not in ("UP", "YES", "TRUE") and name in {one.name for one in partitions}:
             warnings.append(
                 f"partition {name} is {state} now, and starts no job: the jobs of the log ran in it, so it is UP here"
@@ -580,6 +583,8 @@ def _repeated(
     times = f"{len(moments):,} times while jobs come" if moments else "never while jobs come"
     more = f", and from then on not simulated (at most {_MOST_TIMES:,} times)" if len(moments) == _MOST_TIMES else ""
     hour = "at the same hour of the clock" if days else "each hour"
+    if not moments and end > 0:
+        moments = [(start, end)]
     return moments, (
         f"reservation {name} repeats ({flag}): taken to begin {times}, also before the one that is told, {hour}{more}"
     )
