@@ -271,6 +271,8 @@ class RecordReader:
                 extra[field] = names
         if "begin" in said:
             self._report.change("have --begin in their submit line: see --submission", job)
+        if "," in said.get("partition", ""):
+            self._report.change("name several partitions (--partition): they wait in the one in which they ran", job)
 
     def _names(self, text: str) -> list[str]:
         """Return the names of a list of nodes; none if it cannot be read, as that of a file."""
