@@ -88,6 +88,11 @@ def test_a_reservation_that_comes_too_late_for_all_jobs(tmp_path: Path) -> None:
     assert any("taken to begin never while jobs come" in said for said in draft.warnings)
 
 
+def test_one_that_was_over_and_comes_again_too_late(tmp_path: Path) -> None:
+    draft = drafted(tmp_path, "WEEKEND", "2026-03-01T12:00:00", "2026-03-01T13:00:00", 3 * DAY)
+    assert windows(draft) == []
+
+
 def test_repeats_have_a_limit(tmp_path: Path) -> None:
     draft = drafted(tmp_path, "HOURLY", "2026-03-02T00:00:00", "2026-03-02T00:10:00", 100 * DAY)
     assert len(windows(draft)) == 500

@@ -68,7 +68,8 @@ def test_threads_that_are_given_out_together(tmp_path: Path, select: str, nodes:
 
 
 def test_nodes_that_differ_in_threads_give_out_single_ones(tmp_path: Path) -> None:
-    conf = f"SelectTypeParameters=CR_Core\nNodeName=n1 {TWO_THREADS}\nNodeName=n2 CPUs=8\n{PARTITION}\n"
+    four = "Sockets=1 CoresPerSocket=2 ThreadsPerCore=4"
+    conf = f"SelectTypeParameters=CR_Core\nNodeName=n1 {TWO_THREADS}\nNodeName=n2 {four}\n{PARTITION}\n"
     assert draft_of(tmp_path, conf).threads == 1
 
 
@@ -84,6 +85,7 @@ def test_nodes_that_differ_in_threads_give_out_single_ones(tmp_path: Path) -> No
         ({"res": 4, "demand": {"core": 1, "memory": 1024}, "nodes": 3}, 3, {"core": 2, "memory": 1366}, (3, 3)),
         ({"res": 8, "nodes": 2, "per_node": {"gpu": 1}}, 4, {"core": 2}, (2, 2)),
         ({"res": 6, "nodes": [2, 4]}, 3, {"core": 2}, (2, 4)),
+        ({"res": 4, "units_per_node": 2}, 4, {"core": 1}, None),
         # Units of several cores stay as they are.
         ({"res": 3, "demand": {"core": 3, "gpu": 1}}, 3, {"core": 3, "gpu": 1}, None),
     ],

@@ -17,6 +17,7 @@ HEAD = "JobID|User|Partition|Submit|Start|ElapsedRaw|TimelimitRaw|State|NNodes|R
     [
         ("sbatch -w n1 a.sh", {"nodelist": "n1"}),
         ("sbatch -wn1 a.sh", {"nodelist": "n1"}),
+        ("sbatch -w=n1 a.sh", {"nodelist": "n1"}),
         ("sbatch --nodelist n[1-2,4] a.sh", {"nodelist": "n[1-2,4]"}),
         ("sbatch --nodelist=n1,n2 a.sh", {"nodelist": "n1,n2"}),
         ("sbatch -x n3 -N2 a.sh", {"exclude": "n3", "nodes": "2"}),
@@ -47,6 +48,7 @@ HEAD = "JobID|User|Partition|Submit|Start|ElapsedRaw|TimelimitRaw|State|NNodes|R
         # Behind the script, options are the script's; so are those behind --, and those in --wrap.
         ("sbatch -n 2 a.sh -w n1", {"ntasks": "2"}),
         ("salloc -w n1 -- bash -x n2", {"nodelist": "n1"}),
+        ("srun -w n1 -- -x n2", {"nodelist": "n1"}),
         ("sbatch -w n1 - -x n2", {"nodelist": "n1"}),
         ("sbatch -w n1 --wrap=run -x n2", {"nodelist": "n1"}),
         ("sbatch --wrap run -w n1", {}),
@@ -75,6 +77,20 @@ HEAD = "JobID|User|Partition|Submit|Start|ElapsedRaw|TimelimitRaw|State|NNodes|R
 )
 def test_options_of_submit_lines(line: str, options: dict[str, str]) -> None:
     assert submit_options(line) == options
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "contiguous exclusive get-user-env help hold ignore-pbs immediate nice no-kill no-requeue overcommit",
+        "oversubscribe parsable propagate quiet reboot requeue share spread-job test-only usage use-min-nodes verbose",
+        "version wait x11 bell disable-status exact kill-command kill-on-bad-exit label multi-prog no-allocate no-bell",
+        "no-shell overlap preserve-env pty quit-on-interrupt unbuffered whole",
+    ],
+)
+def test_long_options_that_take_no_value_from_the_next_word(names: str) -> None:
+    for name in names.split():
+        assert submit_options(f"salloc --{name} -w n1 a.sh") == {name: "", "nodelist": "n1"}
 
 
 def read(folder: Path, line: str, *, tres: str = "cpu=4,mem=4G,node=2", nodes: str = "n[1-2]") -> ImportResult:

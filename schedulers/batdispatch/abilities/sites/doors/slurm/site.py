@@ -572,9 +572,9 @@ def _repeated(
         return clock.days_later(moment + origin, days * times) - origin if days else moment + _HOUR * times
 
     moments: list[tuple[float, float]] = []
-    # scontrol tells the next one, of which those of the log's time were the earlier ones. Where clocks are changed in
-    # between, an earlier one may end an hour later than counted here.
-    number = math.floor(-end / (days * _DAY or _HOUR)) - 1
+    # scontrol tells the next one, of which those of the log's time were the earlier ones. By this count the first one
+    # is over at 0 s; where clocks are changed in between, it may end an hour later.
+    number = math.floor(-end / (days * _DAY or _HOUR))
     while (begin := moved(start, number)) <= max(last, 0.0) and len(moments) < _MOST_TIMES:
         over = moved(end, number)
         if over > 0 and clock.weekday(begin + origin) in weekdays:
