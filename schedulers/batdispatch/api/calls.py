@@ -307,7 +307,8 @@ def _entrant(dispatcher: str | Dispatcher, options: Mapping[str, Any]) -> Entran
         InputError: one is given twice.
     """
     if isinstance(dispatcher, str):
-        return Entrant(dispatcher, *with_option_file(*named_with(dispatcher, texts_of(options))))
+        name, stated = named_with(dispatcher, texts_of(options))
+        return Entrant(dispatcher, *with_option_file(name, stated), stated=stated)
     if options:
         raise InputError("an object has its own options", source="option --set")
     return entrant_of(dispatcher)

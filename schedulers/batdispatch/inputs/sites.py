@@ -18,6 +18,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import fold
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.profiles import runtime_of
 from batdispatch.core.machine.features import FEATURES_PROPERTY
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY
 from batdispatch.core.machine.site import SITE_PROPERTY, Partition, QueuesProperty, Window
@@ -30,6 +31,8 @@ from batdispatch.inputs.workloads.report import ImportReport
 _CLASS = 0.05
 #: Share of a machine that was never in use at a time, from which its size is doubted.
 _IDLE = 0.1
+#: Seconds that a job may run beyond its limit until it is ended.
+_LATE = 120.0
 #: Chance that the next job of a partition runs on a node that none of its jobs ran on, up to which its nodes are known.
 _SURE, _LIKELY = 0.001, 0.05
 
@@ -312,11 +315,11 @@ def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None
     """Let jobs ask for what their site gives them. **This changes the workload.**
 
     In partitions of whole nodes they take whole nodes, and whole cores where these have several threads. Without a
-    walltime they get the default one of their partition, or else its longest. A reservation or QOS of which nothing is
+    walltime they get the default one of their partition, or else its longest; not one that they outran, which was none
+    of theirs. A reservation or QOS of which nothing is
     known is forgotten. Of a reservation that repeats, a job gets the first one that is not over too soon for it.
     """
-    limits: dict[str, float | None] = {one.name: one.max_time for one in draft.queues.partitions}
-    limits |= draft.default_times
+    longest = {one.name: one.max_time for one in draft.queues.partitions}
     known = {one.name.partition("~")[0] for one in draft.queues.reservations}
     levels = {one.name for one in draft.queues.qos}
     for at, job in enumerate(workload.jobs):
@@ -332,12 +335,20 @@ def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None
         if "qos" in extra and levels and str(extra["qos"]) not in levels:
             del extra["qos"]
             report.change("name a QOS of which nothing is known: they have that of jobs that name none", job.id)
-        limit = limits.get(partition)
-        if limit is not None and math.isinf(job.walltime):
+        limit = _limit_of(job, workload, draft.default_times.get(partition), longest.get(partition))
+        if limit is not None:
             workload.jobs[at] = msgspec.structs.replace(workload.jobs[at], walltime=limit)
             report.change("without a time limit: that of their partition taken", job.id)
         if draft.threads > 1 and _round_up(workload, at, draft.threads):
             report.change(f"have CPUs of cores with {draft.threads} threads: they take whole cores", job.id)
+
+
+def _limit_of(job: Job, workload: Workload, *likely: float | None) -> float | None:
+    """Return the first of some limits that a job ran no longer than; None: there is none, or it has its own."""
+    if not math.isinf(job.walltime):
+        return None
+    runtime = runtime_of(workload.profiles[job.profile], workload.profiles) or 0.0
+    return next((one for one in likely if one is not None and runtime <= one + _LATE), None)
 
 
 def _next_of(name: str, job: Job, windows: Sequence[Window]) -> str:
@@ -357,13 +368,10 @@ def _round_up(workload: Workload, at: int, threads: int) -> bool:
     request, demand = job.request, dict(job.request.per_unit or ())
     if demand.get("core") != 1 or request.units_per_node is not None:
         return False
-    units = -(-request.units // threads)
+    units = max(-(-request.units // threads), request.nodes[0] if request.nodes else 1)
     # What a job needs of the other resources stays the same in all.
     shares = {name: -(-amount * request.units // units) for name, amount in demand.items() if name != "core"}
     job.extra["demand"] = {"core": threads, **shares}
-    least = request.nodes[0] if request.nodes else 1
-    if units < least:
-        job.extra["demand"], units = {"core": threads, **shares}, least
     workload.jobs[at] = msgspec.structs.replace(job, request=read_request(units, job.extra))
     return True
 

@@ -62,6 +62,7 @@ class Entrant(NamedTuple):
         name: registered, ``module:Class`` or ``file.py:Class``.
         options: as texts.
         own: an object of the caller's that decides; None: one is built by name.
+        stated: the options that people state themselves, before a file that one of them names is read.
         site: what the simulated site's files say beside the options; it is no part of the run's name.
     """
 
@@ -69,6 +70,7 @@ class Entrant(NamedTuple):
     name: str
     options: dict[str, str]
     own: Dispatcher | None = None
+    stated: Mapping[str, str] = {}
     site: Mapping[str, str] = {}
 
     @property
@@ -88,7 +90,8 @@ def entrant_of(dispatcher: str | Dispatcher, source: str = "option --dispatcher"
         inside = ",".join(f"{key}={text}" for key, text in options.items())
         text = f"{kind.__name__}[{inside}]" if options else kind.__name__
         return Entrant(text, f"{kind.__module__}:{kind.__qualname__}", options, dispatcher)
-    return Entrant(dispatcher.strip(), *with_option_file(*parse_named(dispatcher, source)))
+    name, stated = parse_named(dispatcher, source)
+    return Entrant(dispatcher.strip(), *with_option_file(name, stated), stated=stated)
 
 
 def entrants_of(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> list[Entrant]:
@@ -129,9 +132,7 @@ def at_site(entrants: Sequence[Entrant], site: SiteFiles | None) -> list[Entrant
     if site is None:
         return list(entrants)
     return [
-        one
-        if one.own is not None
-        else one._replace(site=site.options_beside(one.name, one.options, parse_named(one.text, "")[1]))
+        one if one.own is not None else one._replace(site=site.options_beside(one.name, one.options, one.stated))
         for one in entrants
     ]
 

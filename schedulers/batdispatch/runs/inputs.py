@@ -233,7 +233,11 @@ class Inputs:
     def _all_fit(self, imported: ImportResult) -> bool:
         space = space_of(read_platform(self.platform, master=self._master).machine)
         jobs = imported.workload.jobs
-        return len(space.fitting(space.whole(), jobs)) == len(jobs)
+        try:
+            return len(space.fitting(space.whole(), jobs)) == len(jobs)
+        except InputError:
+            # A job needs a resource that no host has, such as a type of GPUs which the site does not tell apart.
+            return False
 
 
 def read_site(kind: str, folder: Path, cluster: str = "") -> SiteFiles:

@@ -84,6 +84,46 @@ def test_what_was_learned_gives_what_the_accounts_give(accounts: Path, learned: 
         assert job["interval_90"] is None
 
 
+def test_a_learned_file_knows_its_partition(tmp_path: Path) -> None:
+    """Jobs of `batch` fill 4 cores; `other` has one of 50 at any time, which is no part of what is learned."""
+    free, rows = [0] * 4, ["JobID|User|Partition|Submit|Start|ElapsedRaw|TimelimitRaw|State|NNodes|AllocCPUS"]
+    for number in range(1, 100):
+        submit, units, lasts = 1_795_000_000 + 100 * number, 1 + number % 3, 100 + (37 * number) % 200
+        free.sort()
+        start = max(submit, free[units - 1])
+        free[:units] = [start + lasts] * units
+        rows.append(f"{2 * number}|ada|batch|{submit}|{start}|{lasts}|10|COMPLETED|1|{units}")
+        rows.append(f"{2 * number + 1}|bob|other|{submit}|{submit}|100|10|COMPLETED|1|50")
+    (tmp_path / "accounts.txt").write_text("\n".join(rows) + "\n")
+    table = (DATA / "squeue.txt").read_text()
+    (tmp_path / "queue.txt").write_text(table + table.splitlines()[1].replace("3|root|batch", "8|bob|other") + "\n")
+    learned = tmp_path / "learned.json"
+    made = call("eta", "--accounts", tmp_path / "accounts.txt", "--learned", learned, "--partition", "batch", *ZONE)
+    assert made.status == 0, made.err
+    assert json.loads(learned.read_text())["partition"] == "batch"
+    words = ("eta", "--queue", tmp_path / "queue.txt", "--learned", learned, *ZONE)
+    answers = [call(*words, "--json", *more) for more in ((), ("--partition", "batch"))]
+    # Job 1 has 8 cores, which is more than the accounts ever saw.
+    assert {answer.status for answer in answers} == {2}, answers[0].out
+    assert answers[0].err == answers[1].err
+    smaller = (tmp_path / "queue.txt").read_text().replace("|RUNNING|2|8|", "|RUNNING|2|2|").replace("|1|4|", "|1|1|")
+    (tmp_path / "queue.txt").write_text(smaller)
+    answers = [call(*words, "--json", *more) for more in ((), ("--partition", "batch"))]
+    assert {answer.status for answer in answers} == {0}, answers[0].err
+    assert answers[0].out == answers[1].out
+    found = json.loads(answers[0].out)
+    assert (found["units"], found["free"], [job["job"] for job in found["jobs"]]) == (4, 1, ["3", "4", "5", "6", "7"])
+    refused = call(*words, "--partition", "other")
+    assert refused.status == 2
+    assert "was learned of partition batch, not of partition other: give --accounts" in refused.err
+
+
+def test_a_file_learned_of_the_whole_machine_is_of_no_partition(learned: Path) -> None:
+    refused = ask("--learned", learned, "--partition", "batch")
+    assert refused.status == 2
+    assert "was learned of the whole machine, not of partition batch" in refused.err
+
+
 def test_one_job_is_told_with_what_it_waits_for(learned: Path) -> None:
     answer = ask("--learned", learned, "--job", "3")
     assert answer.status == 0

@@ -78,7 +78,8 @@ def test_what_is_no_generic_resource(text: str) -> None:
 
 
 def test_types_add_up_and_what_is_not_consumed_limits_nobody() -> None:
-    assert read_gres("gpu:a100:4(S:0,2),gpu:v100:2,nsight:no_consume:1,tmp-disk:3") == {"gpu": 6}
+    found = read_gres("gpu:a100:4(S:0,2),gpu:v100:2,nsight:no_consume:1,tmp-disk:3")
+    assert found == {"gpu": 6, "gpu_a100": 4, "gpu_v100": 2}
 
 
 @pytest.mark.parametrize(("count", "amount"), [("Count=2K", 2048), ("Count=3", 3), ("File=/dev/nvidia[0-3,5]", 5)])

@@ -169,7 +169,7 @@ def with_bad(good: int, bad: list[str]) -> str:
 )
 def test_one_bad_record_is_left_out_and_named(tmp_path: Path, line: str, told: str) -> None:
     found = read(tmp_path, with_bad(3, [line]))
-    assert [job.id for job in found.workload.jobs] == ["100", "101", "102", "99"]
+    assert [job.id for job in found.workload.jobs] == ["99", "100", "101", "102"]
     assert found.report.dropped["that cannot be read (--bad-records)"].count == 1
     assert found.report.records == 5
     assert any(note.startswith(f"left out: {told}") for note in found.report.notes)

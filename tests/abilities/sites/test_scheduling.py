@@ -47,6 +47,23 @@ def test_settings_become_options_that_the_dispatcher_takes(tmp_path: Path) -> No
     assert create(name, options).options.window == 172_800
 
 
+@pytest.mark.parametrize(
+    ("parameter", "options"),
+    [
+        ("bf_max_job_array_resv=3", {"array_tasks": "3"}),
+        ("partition_job_depth=4", {"loop_part_jobs": "4"}),
+        ("sched_max_job_start=5", {"loop_starts": "5"}),
+        ("bf_min_age_reserve=600", {"min_age": "600"}),
+    ],
+)
+def test_limits_of_passes_and_of_the_main_loop(tmp_path: Path, parameter: str, options: dict[str, str]) -> None:
+    read = scheduling_of(read_conf(write(tmp_path, f"SchedulerParameters={parameter}\n")))
+    assert read.options == {"version": "22.05", **options}
+    assert [verdict for _, verdict, _ in read.readings] == ["understood"]
+    ((name, text),) = options.items()
+    assert getattr(create("slurm-backfill", read.options).options, name) == float(text)
+
+
 def test_each_setting_is_understood_approximated_or_ignored(tmp_path: Path) -> None:
     read = scheduling_of(read_conf(write(tmp_path, SITE)))
     verdicts = {one.key: verdict for one, verdict, _ in read.readings}

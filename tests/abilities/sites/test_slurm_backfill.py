@@ -93,6 +93,29 @@ def test_how_many_jobs_have_reservations(options: dict[str, str], expected: dict
     assert starts(Machine.flat(4), FOUR, interval="0", **options) == expected
 
 
+@pytest.mark.parametrize(
+    ("arrays", "array_tasks", "reserves"),
+    [
+        # Tasks of one array: C, the second, has a reservation or none.
+        ({"B": "7", "C": "7"}, "1", False),
+        ({"B": "7", "C": "7"}, "2", True),
+        ({"B": "7", "C": "7"}, "0", True),
+        # Of two arrays, and a job of none.
+        ({"B": "7", "C": "8"}, "1", True),
+        ({"B": "7"}, "1", True),
+        ({}, "1", True),
+    ],
+)
+def test_how_many_tasks_of_an_array_have_reservations(arrays: dict[str, str], array_tasks: str, reserves: bool) -> None:
+    """D holds C up where that has no reservation, as with `reservations=1` above."""
+    tasks = [
+        task._replace(extra={"array": {"id": arrays[task.id], "index": place}}) if task.id in arrays else task
+        for place, task in enumerate(FOUR)
+    ]
+    expected = {"A": 0, "B": 10, "C": 15, "D": 20} if reserves else {"A": 0, "B": 10, "C": 23, "D": 3}
+    assert starts(Machine.flat(4), tasks, interval="0", array_tasks=array_tasks) == expected
+
+
 def test_reservations_are_of_whole_nodes() -> None:
     """B will use a single core of node 1 from 10 on. C could run beside it, but may not before B has begun."""
     machine = Machine.flat(2, "core=4")

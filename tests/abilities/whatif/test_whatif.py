@@ -239,9 +239,15 @@ def test_the_sites_slurm_conf_says_how_it_schedules(tmp_path: Path) -> None:
     conf = read_conf(tmp_path / "slurm.conf")
     found, left = with_conf(replace(setup(), options={"interval": "20"}), conf)
     ordering = "multifactor[period=300,size=1000]"
-    assert found.options == {"version": "22.05", "interval": "20", "depth": "50", "ordering": ordering}
+    assert found.options == {
+        "version": "22.05",
+        "interval": "20",
+        "depth": "50",
+        "ordering": ordering,
+        "notice": "0.15",
+    }
     assert left == ["bf_continue"]
-    assert with_conf(setup("easy"), conf) == (setup("easy"), [])
+    assert with_conf(setup("easy"), conf) == (replace(setup("easy"), conf=conf), [])
     larger = with_change(found, "PriorityWeightJobSize=5000")
     assert larger.options == {**found.options, "ordering": "multifactor[period=300,size=5000]"}
     # Parameters of the file stay, and one that is changed goes before an option.

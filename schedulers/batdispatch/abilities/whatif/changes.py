@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from batdispatch.abilities.sites.doors.slurm.conf import SlurmConf
+from batdispatch.abilities.sites.doors.slurm.conf import SlurmConf, read_conf
 from batdispatch.abilities.sites.doors.slurm.files import SlurmFiles
 from batdispatch.abilities.sites.doors.slurm.scheduling import (
     CONF,
@@ -38,7 +39,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.names import fold
 from batdispatch.core.line import registry
-from batdispatch.core.line.dispatcher import GROUP, find
+from batdispatch.core.line.dispatcher import GROUP, find, with_option_file
 from batdispatch.core.line.options import did_you_mean, parse_named
 from batdispatch.core.machine.features import FEATURES_PROPERTY
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY, Machine, capacity_text, parse_capacity
@@ -108,8 +109,9 @@ def setup_of(machine: Machine, dispatcher: str) -> Setup:
             for one in site.windows
         ]
         queues = QueuesProperty(partitions=partitions, qos=list(site.qos.values()), reservations=windows)
-    name, options = parse_named(dispatcher, "option --dispatcher")
-    return Setup(nodes=nodes, queues=queues, dispatcher=name, options=options)
+    return _decided_by(
+        Setup(nodes=nodes, queues=queues, dispatcher=""), *parse_named(dispatcher, "option --dispatcher")
+    )
 
 
 def _names(mask: int, names: Sequence[str]) -> list[str]:
@@ -146,8 +148,19 @@ def _with_dispatcher(setup: Setup, text: str) -> Setup:
     name, options = parse_named(text, _SOURCE)
     if name not in registry.names(GROUP) and name in registry.names(_ORDERINGS):
         name, options = "easy", {"ordering": text}
-    found = msgspec.structs.replace(setup, dispatcher=name, options=options)
+    found = _decided_by(setup, name, options)
     return found if CONF in options or not setup.conf.path else with_conf(found, setup.conf)[0]
+
+
+def _decided_by(setup: Setup, name: str, stated: dict[str, str]) -> Setup:
+    """Return a site with a dispatcher of some options; one that states a slurm.conf of its own has that.
+
+    Raises:
+        InputError: the file is wrong, or says something that the dispatcher cannot do.
+    """
+    name, options = with_option_file(name, stated)
+    conf = read_conf(Path(stated[CONF])) if name == _DISPATCHER and CONF in stated else setup.conf
+    return msgspec.structs.replace(setup, dispatcher=name, options=options, conf=conf)
 
 
 def with_conf(setup: Setup, conf: SlurmConf) -> tuple[Setup, list[str]]:
@@ -156,7 +169,7 @@ def with_conf(setup: Setup, conf: SlurmConf) -> tuple[Setup, list[str]]:
     Options that the dispatcher has already stay as they are.
     """
     if setup.dispatcher != _DISPATCHER:
-        return setup, []
+        return msgspec.structs.replace(setup, conf=conf), []
     read = _scheduling(setup, conf)
     left = [one.setting.key for one in read.readings if one.verdict == "ignored"]
     return msgspec.structs.replace(setup, options={**read.options, **setup.options}, conf=conf), left

@@ -110,7 +110,8 @@ def whatif(
     def variants(setup: Setup) -> dict[str, Setup]:
         from batdispatch.abilities.whatif.variants import with_changes
 
-        if (conf := conf_of(call.inputs)) is not None:
+        # A dispatcher that states a slurm.conf of its own keeps to that.
+        if (conf := conf_of(call.inputs)) is not None and not setup.conf.path:
             setup, left = with_conf(setup, conf)
             if left:
                 call.listener.warn(f"of slurm.conf, not simulated: {', '.join(left)}; batdispatch slurm-conf says why")

@@ -122,6 +122,19 @@ class Clock:
         self._count(known[1])
         return known[0]
 
+    def days_later(self, moment: float, days: int) -> float:
+        """Return when the clock shows the same hour as at a moment, so many days later; seconds since 1970."""
+        if self._zone is None:
+            return moment + 86_400.0 * days
+        return (datetime.fromtimestamp(moment, self._zone) + timedelta(days=days)).timestamp()
+
+    def weekday(self, moment: float) -> int:
+        """Return the day of the week at a moment, which is in seconds since 1970; Monday is 0."""
+        if self._zone is None:
+            # 1970 began on a Thursday.
+            return int(moment // 86_400.0 + 3) % 7
+        return datetime.fromtimestamp(moment, self._zone).weekday()
+
     def _count(self, remarkable: int) -> None:
         if remarkable > 0:
             self.repeated += 1

@@ -42,6 +42,8 @@ from batdispatch.inputs.workloads.totals import Totals
 
 _JOB = re.compile(r"(\d{1,15})(?:_(?:(\d{1,15})|\[([^\]]{0,9999})\]))?(?:\+(\d{1,9}))?", re.ASCII)
 _NO_LICENCES = frozenset({"", "(null)", "None", "N/A"})
+#: What --nice takes off a priority where it says no number.
+_NICE = "100"
 _NO_TIME = frozenset({"", "Unknown", "None", "N/A"})
 #: Field of a workload -> columns of sacct, the best first.
 _NAMES = {
@@ -258,8 +260,8 @@ class RecordReader:
 
     def _heed(self, said: dict[str, str], extra: dict[str, Any], job: str) -> None:
         """Let a job ask for what options of its submit line say and no column does. **This changes `extra`.**"""
-        nice = said.get("nice", "")
-        if re.fullmatch(r"-?\d{1,9}", nice):
+        nice = said.get("nice", "0") or _NICE
+        if re.fullmatch(r"-?\d{1,9}", nice) and int(nice):
             extra["nice"] = int(nice)
         if "contiguous" in said:
             extra["contiguous"] = True
@@ -269,6 +271,8 @@ class RecordReader:
                 extra[field] = names
         if "begin" in said:
             self._report.change("have --begin in their submit line: see --submission", job)
+        if "," in said.get("partition", ""):
+            self._report.change("name several partitions (--partition): they wait in the one in which they ran", job)
 
     def _names(self, text: str) -> list[str]:
         """Return the names of a list of nodes; none if it cannot be read, as that of a file."""

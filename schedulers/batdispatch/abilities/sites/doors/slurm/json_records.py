@@ -66,6 +66,7 @@ def _partition(entry: Mapping[str, Any]) -> _Pairs:
     yield "MaxNodes", _limit(entry, ("maximums", "nodes"), "maximum_nodes_per_job")
     yield "PriorityJobFactor", _told(entry, ("priority", "job_factor"), "priority_job_factor")
     yield "PriorityTier", _told(entry, ("priority", "tier"), "priority_tier")
+    yield "Avail", "+".join(words(inner(entry, "partition", "state")))
     if "default" in {flag.lower() for flag in words(entry.get("flags"))}:
         yield "Default", "YES"
 

@@ -34,6 +34,7 @@ _COLUMNS = {
     "nodelist": "Nodes",
     "hostnames": "Nodes",
     "partition": "PartitionName",
+    "avail": "Avail",
     "timelimit": "MaxTime",
     "cpus": "CPUTot",
     "memory": "RealMemory",

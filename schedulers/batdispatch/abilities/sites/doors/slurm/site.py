@@ -228,6 +228,8 @@ def _add_line(found: SlurmFolder, record: Settings) -> None:
         found.partitions.setdefault(record["partitionname"].value, []).append(record)
         return
     _describe(found, record["nodes"], record)
+    # The state is that of its nodes.
+    record = {key: setting for key, setting in record.items() if key != "state"}
     lines = found.partitions.setdefault(record["partitionname"].value, [])
     same = next((line for line in lines if "nodes" in line and line["nodes"].source == record["nodes"].source), None)
     if same is None:
@@ -247,8 +249,9 @@ def _add_devices(found: SlurmFolder, path: Path) -> None:
             devices = sum(1 for _ in keys["file"].hosts()) if "file" in keys else 1
             amount = devices if count is None else _count(count)
             names = keys["nodename"].hosts() if "nodename" in keys else tuple(found.nodes)
+            device = ":".join(keys[key].value for key in ("name", "type") if key in keys)
             for name in names:
-                told.setdefault(name, []).append(keys["name"]._replace(value=f"{keys['name'].value}:{amount}"))
+                told.setdefault(name, []).append(keys["name"]._replace(value=f"{device}:{amount}"))
     for name, devices_of in told.items():
         if name in found.nodes:
             text = ",".join(device.value for device in devices_of)
@@ -332,7 +335,7 @@ def draft_of_folder(
         if (shares := _oversubscribed(told))
     ]
     for name, told in sorted(found.partitions.items()):
-        state = _first(told, ("state",), lambda one: one.value.upper(), "UP")
+        state = _first(told, ("state", "avail"), lambda one: one.value.upper(), "UP")
         if state not in ("UP", "YES", "TRUE") and name in {one.name for one in partitions}:
             warnings.append(
                 f"partition {name} is {state} now, and starts no job: the jobs of the log ran in it, so it is UP here"
@@ -528,7 +531,7 @@ def _windows(
         users, accounts = (record[key].words() if key in record else () for key in ("users", "accounts"))
         moments = [(start, end)]
         if every:
-            moments, note = _repeated(name, every, start, end, last, origin)
+            moments, note = _repeated(name, every, start, end, last, origin, clock)
             notes.append(note)
         for number, (begin, over) in enumerate(moments, 1):
             found.append(
@@ -545,37 +548,45 @@ def _windows(
     return found, notes
 
 
-#: Flag of a reservation -> seconds from one to the next, and the days of the week on which it is, Monday being 0.
+#: Flag of a reservation -> days from one to the next, and the days of the week on which it is, Monday being 0.
 _REPEATS = {
-    "HOURLY": (3600.0, range(7)),
-    "DAILY": (86_400.0, range(7)),
-    "WEEKDAY": (86_400.0, range(5)),
-    "WEEKEND": (86_400.0, range(5, 7)),
-    "WEEKLY": (604_800.0, range(7)),
+    "DAILY": (1, range(7)),
+    "WEEKDAY": (1, range(5)),
+    "WEEKEND": (1, range(5, 7)),
+    "WEEKLY": (7, range(7)),
+    # The next one is an hour later, whatever the clock shows then.
+    "HOURLY": (0, range(7)),
 }
+_HOUR, _DAY = 3600.0, 86_400.0
 #: Most times that a reservation repeats.
 _MOST_TIMES = 500
 
 
 def _repeated(
-    name: str, flag: str, start: float, end: float, last: float, origin: float
+    name: str, flag: str, start: float, end: float, last: float, origin: float, clock: Clock
 ) -> tuple[list[tuple[float, float]], str]:
     """Return when a reservation that repeats begins and ends while jobs come, s, and a sentence about it."""
-    step, days = _REPEATS[flag]
+    days, weekdays = _REPEATS[flag]
+
+    def moved(moment: float, times: int) -> float:
+        return clock.days_later(moment + origin, days * times) - origin if days else moment + _HOUR * times
+
     moments: list[tuple[float, float]] = []
-    # scontrol tells the next one, of which those of the log's time were the earlier ones.
-    number = math.ceil((-end + 1e-6) / step)
-    while start + number * step <= max(last, 0.0) and len(moments) < _MOST_TIMES:
-        begin, over = start + number * step, end + number * step
-        # 1970 began on a Thursday.
-        if over > 0 and int((begin + origin) // 86_400.0 + 3) % 7 in days:
+    # scontrol tells the next one, of which those of the log's time were the earlier ones. By this count the first one
+    # is over at 0 s; where clocks are changed in between, it may end an hour later.
+    number = math.floor(-end / (days * _DAY or _HOUR))
+    while (begin := moved(start, number)) <= max(last, 0.0) and len(moments) < _MOST_TIMES:
+        over = moved(end, number)
+        if over > 0 and clock.weekday(begin + origin) in weekdays:
             moments.append((begin, over))
         number += 1
     times = f"{len(moments):,} times while jobs come" if moments else "never while jobs come"
     more = f", and from then on not simulated (at most {_MOST_TIMES:,} times)" if len(moments) == _MOST_TIMES else ""
+    hour = "at the same hour of the clock" if days else "each hour"
+    if not moments and end > 0:
+        moments = [(start, end)]
     return moments, (
-        f"reservation {name} repeats ({flag}): taken to begin {times}, also before the one that is told, at the same "
-        f"hour, whatever clocks were changed{more}"
+        f"reservation {name} repeats ({flag}): taken to begin {times}, also before the one that is told, {hour}{more}"
     )
 
 
@@ -595,6 +606,10 @@ def _contradictions(nodes: Sequence[SiteNode], use: NodeUse, at: Mapping[str, in
     found = []
     for resource, peak in use.alone.items():
         over = [node.name for node in nodes if node.name in at and peak[at[node.name]] > node.capacity.get(resource, 0)]
+        kind = resource.partition("_")[0]
+        if kind != resource and not any(resource in node.capacity for node in nodes):
+            # All devices of that name are of one type.
+            over = [name for name in over if not any(kind in node.capacity for node in nodes)]
         # Memory that is not given out is not counted.
         if over and (resource != "memory" or any("memory" in node.capacity for node in nodes)):
             found.append(f"the log used more {resource} on {','.join(fold(over))} than these have")
