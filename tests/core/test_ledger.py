@@ -260,7 +260,6 @@ def test_kills_and_calls_and_the_rest_become_decisions() -> None:
     ledger.kill([job, job])
     ledger.kill([])
     ledger.wake_at(3.0)
-    ledger.set_state(Allocation.parse("0-1"), "1")
     ledger.query_energy()
     ledger.register_profile("w1", "p", {"type": "delay", "delay": 1})
     ledger.register_profile("w1", "p", {"type": "delay", "delay": 1})
@@ -275,7 +274,6 @@ def test_kills_and_calls_and_the_rest_become_decisions() -> None:
         d.SendMessage(2.0, job.id, "hello"),
         d.Kill(2.0, [job.id]),
         d.CallMeLater(2.0, 3.0),
-        d.SetResourceState(2.0, Allocation.parse("0-1"), "1"),
         d.QueryEnergy(2.0),
         profile,
         profile,

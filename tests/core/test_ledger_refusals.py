@@ -192,7 +192,6 @@ REFUSALS: dict[str, tuple[type[Exclusive], Act, tuple[str, ...]]] = {
         lambda s: s.ledger.register_job(Job(id="w0!x", request=Request(units=5))),
         ("job w0!x cannot be registered", "asks for 5 hosts", "room for 4"),
     ),
-    "states outside": (Exclusive, lambda s: s.ledger.set_state(A("3-5"), "1"), ("hosts 3-5", "which has 0-4")),
     "metadata of an unknown job": (
         Exclusive,
         lambda s: s.ledger.set_metadata(s.unknown, "x"),
