@@ -56,7 +56,7 @@ NOT_RUN = {
     "pytest ": "runs the tests of the package just written; tests/cli/test_new.py does so",
     "batdispatch explain patient-first": "needs the package just written to be installed; tests/cli/test_new.py",
     "--executor slurm": "needs a cluster; tests/abilities/campaigns/test_campaign_slurm.py starts one",
-    "my_package.mine:Mine --replicates": "needs more jobs than the stand-in has; tests/abilities/campaigns compares windows",
+    "--dispatchers simple,my_package.mine:Mine": "needs more jobs than the stand-in has; see tests/abilities/campaigns",
     "python benchmarks/": "measures for minutes",
     "python -m expe": "measures for minutes; tests/runs/test_expe_reproduced.py runs small versions",
     "batdispatch convert job_table.parquet": "needs PM100's table; test_tables_with_power.py has rows like its own",
