@@ -9,10 +9,10 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.abilities.topology.generate.torus import torus as torus_of
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.inputs.platforms import generate as platforms
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch_papers.interference.workload import Traffic, communicating, nearest_cube
@@ -138,7 +138,7 @@ def test_what_is_written_reads_as_it_was(tmp_path: Path) -> None:
 
 def test_same_seed_same_bytes_by_the_command(tmp_path: Path) -> None:
     torus = tmp_path / "torus.xml"
-    torus.write_bytes(platforms.torus([3, 3], io=2))
+    torus.write_bytes(torus_of([3, 3], io=2))
     for name, seed in (("a", "5"), ("b", "5"), ("c", "6")):
         arguments = ["communicating", "-o", str(tmp_path / name), "--seed", seed, "--platform", str(torus)]
         result = CliRunner().invoke(generate, [*arguments, "--jobs", "30", "--io-share", "0.5"], catch_exceptions=False)

@@ -130,7 +130,10 @@ def test_every_registered_baseline_is_tested_here() -> None:
         name
         for name in registry.names(dispatchers.GROUP)
         if dispatchers.find(name).__module__.startswith(
-            ("batdispatch.dispatchers.backfilling.", "batdispatch.abilities.sites.slurm.")
+            tuple(
+                f"batdispatch.{room}."
+                for room in ("dispatchers", "abilities.sites.slurm", "abilities.power.dispatchers")
+            )
         )
     }
     assert own == set(BASELINES)

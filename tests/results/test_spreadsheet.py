@@ -26,6 +26,6 @@ def test_ids_that_are_formulas_are_quoted_and_nothing_else_changes(
 
 
 def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "jobs.csv").write_bytes(b"\xff\xfe")
+    (tmp_path / "jobs.csv").write_bytes(b"\xff\xfd")
     with pytest.raises(InputError, match="is no table"):
         write_spreadsheet(tmp_path, tmp_path / "x.csv")

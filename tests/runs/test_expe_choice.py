@@ -55,7 +55,7 @@ def test_a_choice_names_its_price_and_what_was_not_beside_it(monkeypatch: pytest
     only(monkeypatch, "walltimes")
     name, why = chosen(show.short(rows("walltimes", "easy", 7.0)), "short waits")
     assert name == "best"
-    assert "<br>Price: longest wait 1.20 (1.20-1.20); starved of 1,000 jobs 14 (14-14)." in why
+    assert "<br>Price: longest wait 1.20 (1.20-1.20); starved of 1,000 jobs +14 (+14 to +14)." in why
     assert "The best of those compared (no simple ordering was beside it: unicef" in why
     simple = {**PATIENT, "easy[ordering=unicef]": (2.0, 1.0, 1.0)}
     assert "no simple ordering" not in show.short(rows("walltimes", "easy", 7.0, simple))

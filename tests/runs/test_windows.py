@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import batdispatch as bd
+from batdispatch.abilities.campaigns import replicate_cost
 from batdispatch.abilities.topology.generate import torus
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
@@ -26,7 +27,6 @@ from batdispatch.parts import ordering
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.metrics.sample import sample_of
-from batdispatch.runs import replicate_cost
 
 FAMILIES = [
     *(f"easy[ordering={name}]" for name in registry.names(ordering.GROUP)),

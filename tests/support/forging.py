@@ -218,4 +218,4 @@ class Forged:
         columns = read_columns(self.folder / "jobs.csv")
         figures = figures_of(columns, self.result, machine=platform.machine, jobs=jobs, folder=self.folder)
         self.result["metrics"] = figures.metrics
-        write_table(figures.network, columns, self.folder / NETWORK)
+        write_table(figures.measured.get("network"), columns, self.folder / NETWORK)

@@ -193,7 +193,7 @@ def test_more_that_starve_are_a_price_even_if_that_may_be_chance_and_are_no_goal
         "utilisation_gpu",
     ]
     assert "nb_jobs_starved" not in [answer.aim.metric for answer in one.goals]
-    assert re.search(r"and \+1 starved jobs \(95 % interval [^)]*, may be chance\)\.", sentences(one)[0])
+    assert re.search(r"and \+1\.25 starved jobs \(95 % interval [^)]*, may be chance\)\.", sentences(one)[0])
     page, text = render([one], Facts(title="x")), text_of([one], Facts(title="x"))
     assert "starved jobs" in page
     assert NO_EASY not in page + text
@@ -206,15 +206,15 @@ def test_more_that_starve_are_a_price_even_if_that_may_be_chance_and_are_no_goal
         (LONGEST, 1.004, False),
         (LONGEST, 1.006, True),
         (LONGEST, 0.5, False),
-        (STARVED, 0.4, False),
-        (STARVED, 0.6, True),
+        (STARVED, 0.0, False),
+        (STARVED, 0.4, True),
         (UTILISATION, 0.004, False),
         (UTILISATION, -0.004, True),
         (UTILISATION, -0.0004, False),
     ],
 )
 def test_what_reads_like_no_change_is_no_price(aim: Aim, effect: float, worse: bool) -> None:
-    """Ratios are shown with two digits, jobs as whole ones, and shares of 1 as percentage points with one digit."""
+    """Ratios are shown with two digits, jobs with the digits of the table, and shares of 1 as percentage points with one digit."""
     found = Pair("good", "easy", Estimate(effect, effect, effect, 6, "t", 0.01), 6, 0, 0)
     assert is_price(aim, found) == worse
 

@@ -60,7 +60,7 @@ def test_wrong_bytes(tmp_path: Path) -> None:
     path = tmp_path / "wrong.xml"
     sound = zone(A)
     for content, expected in [
-        (sound.encode("utf-16"), "ASCII-compatible"),
+        (sound.encode("utf-16-le"), "ASCII-compatible"),
         (sound.replace('"1.0"?', '"1.0" encoding="klingon"?').encode(), "XML"),
         (sound.replace('id="a"', 'id="\xe4"').encode("latin-1"), "XML"),
         (b"\xfd7zXZ\x00broken", "xz|compressed|corrupt|decompress|input"),

@@ -1,0 +1,5 @@
+"""A scripted Batsim for dispatchers behind a socket."""
+
+from deciders import connect, decide
+
+__all__ = ["connect", "decide"]
