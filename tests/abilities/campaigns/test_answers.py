@@ -214,7 +214,7 @@ def test_more_that_starve_are_a_price_even_if_that_may_be_chance_and_are_no_goal
     ],
 )
 def test_what_reads_like_no_change_is_no_price(aim: Aim, effect: float, worse: bool) -> None:
-    """Ratios are shown with two digits, jobs with the digits of the table, and shares of 1 as percentage points with one digit."""
+    """Ratios are shown with two digits, jobs with those of the table, shares as percentage points with one."""
     found = Pair("good", "easy", Estimate(effect, effect, effect, 6, "t", 0.01), 6, 0, 0)
     assert is_price(aim, found) == worse
 

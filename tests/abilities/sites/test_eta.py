@@ -56,6 +56,12 @@ def learned(accounts: Path) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Print tables as in a pipe, whatever the terminal."""
+    monkeypatch.setenv("COLUMNS", "130")
+
+
 def ask(*words: object) -> Answer:
     return call("eta", "--queue", DATA / "squeue.txt", *ZONE, *words)
 
