@@ -42,9 +42,11 @@ def test_it_runs_and_says_what_the_files_say(
     names: dict[str, Any] = {"__name__": "__main__"}
     capsys.readouterr()
     with mpl.rc_context({"backend": "agg"}):
-        shown = [show(cell.source, names) for cell in notebook.cells if cell.cell_type == "code"]
         from matplotlib import pyplot as plt
 
+        # Whatever another test has left open.
+        plt.close("all")
+        shown = [show(cell.source, names) for cell in notebook.cells if cell.cell_type == "code"]
         plotted = [plt.figure(number).axes for number in plt.get_fignums()]
         plt.close("all")
     runs, metrics, head, chart, gain, by_size, _, loads, _ = shown
