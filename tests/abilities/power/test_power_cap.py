@@ -100,12 +100,7 @@ RIGID = [name for name in NAMES if not dispatchers.find(name).heeds_reservations
 PLIABLE = [name for name in NAMES if name not in RIGID]
 
 
-#: A known fault: where the power that a job may take grows within its walltime, ipsched starts more than the cap
-#: allows.
-GROWING = [pytest.param(name, marks=pytest.mark.xfail) if name == "ipsched" else name for name in PLIABLE]
-
-
-@pytest.mark.parametrize("name", GROWING)
+@pytest.mark.parametrize("name", PLIABLE)
 @quick
 @given(data=st.data())
 def test_a_cap_that_changes_over_time_is_never_exceeded(name: str, data: st.DataObject) -> None:

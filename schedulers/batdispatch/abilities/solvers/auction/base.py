@@ -86,7 +86,10 @@ class AuctionDispatcher(Dispatcher):
         counters: dict[str, int] = {}
         found = self.choose(problem, counters)
         started = 0
-        for asking, allocation in zip(problem.askings, found.solution, strict=True):
+        # What a job asks to be free, and does not take, it finds free only before others have taken it. In this order all
+        # that start together start, if they do in any.
+        plan = zip(problem.askings, found.solution, strict=True)
+        for asking, allocation in sorted(plan, key=lambda each: -each[0].spare):
             if allocation is not None:
                 ledger.start(asking.job, allocation)
                 started += 1

@@ -40,6 +40,7 @@ class JobDemand(msgspec.Struct, frozen=True, eq=False):
         room: how many units each node could take if no other job of the window were there, int64 [node]; at most
             `units`, 0 where the job may not go.
         licences: what the job takes of what exists once for the whole machine, int64 [licence].
+        spare: how much of that has to be free when it starts, and stays free.
     """
 
     job: Job
@@ -52,6 +53,7 @@ class JobDemand(msgspec.Struct, frozen=True, eq=False):
     each: int
     room: NDArray[np.int64]
     licences: NDArray[np.int64]
+    spare: int
 
     @property
     def contiguous(self) -> bool:
@@ -108,6 +110,7 @@ class Problem:
             each=need.each,
             room=self._room(job),
             licences=np.array(need.licences, dtype=np.int64),
+            spare=sum(need.licences) - sum(need.taken),
         )
 
     def _room(self, job: Job) -> NDArray[np.int64]:
