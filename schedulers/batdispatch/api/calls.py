@@ -164,13 +164,13 @@ def compare(
     """
     chosen = {name: settings.pop(name) for name in REPLICATION.keys() & settings.keys()}
     call = Call(workload, platform, out, listener, settings, processes=processes, fresh=fresh)
-    who = _replication(replicates, chosen)
+    replication = _replication(replicates, chosen)
     if with_log and not call.inputs.is_log:
         raise InputError("is for logs: a workload does not say what really happened", source="option --with-log")
-    if with_log and who is not None:
+    if with_log and replication is not None:
         raise InputError("does not go with --replicates", source="option --with-log")
-    if who is not None:
-        return _on_replicates(call, dispatchers, who, texts_of(options), words)
+    if replication is not None:
+        return _on_replicates(call, dispatchers, replication, texts_of(options), words)
     extras.check("report" if report else None, "the report", also=" (or leave it out: --no-report)")
     comparison = _side_by_side(call, with_common(_entrants(dispatchers), texts_of(options)), report, explain, with_log)
     for label, run in comparison.items():
@@ -225,23 +225,23 @@ def _replication(replicates: int | None, given: Mapping[str, Any]) -> Comparison
         InputError: a setting is wrong, or needs another one.
     """
     (chosen,) = divide({"replicates": replicates, **given}, fields_of(ComparisonOptions))
-    who = ComparisonOptions(dispatchers="", **chosen)
-    stated = [one for one in REPLICATION.values() if getattr(who, one.name) != one.default]
-    if who.replicates is None:
+    replication = ComparisonOptions(dispatchers="", **chosen)
+    stated = [one for one in REPLICATION.values() if getattr(replication, one.name) != one.default]
+    if replication.replicates is None:
         for one in stated:
             raise InputError("needs --replicates N", source=f"option {one.option}")
         return None
     for name, way in _WAYS.items():
-        if REPLICATION[name] in stated and not who.replicate_by.endswith(way):
-            why = f"is for --replicate-by {way}, and this is {who.replicate_by}"
+        if REPLICATION[name] in stated and not replication.replicate_by.endswith(way):
+            why = f"is for --replicate-by {way}, and this is {replication.replicate_by}"
             raise InputError(why, source=f"option {REPLICATION[name].option}")
-    return who
+    return replication
 
 
 def _on_replicates(
     call: Call,
     dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
-    who: ComparisonOptions,
+    replication: ComparisonOptions,
     common: Mapping[str, str],
     words: str,
 ) -> Replication:
@@ -253,7 +253,7 @@ def _on_replicates(
     on_replicates: Callable[..., Replication] = comparison_by("replicates", "campaigns")
     if isinstance(dispatchers, str):
         check_names(dispatchers)
-    return on_replicates(call, dispatchers, who, common, words)
+    return on_replicates(call, dispatchers, replication, common, words)
 
 
 class Call:

@@ -141,7 +141,7 @@ class Question(NamedTuple):
         Args:
             options: the structs.
             operands: by name.
-            teller: shows how far it is; None: nobody hears of that.
+            teller: shows how far it is; None: this is not shown.
         """
         module, _, name = self.answers.partition(":")
         function = getattr(import_module(module), name)

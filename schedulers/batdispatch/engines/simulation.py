@@ -31,7 +31,7 @@ R = TypeVar("R")
 
 
 class Setting(NamedTuple):
-    """What is to be simulated, whoever decides."""
+    """The machine and the jobs of a simulation, under any dispatcher."""
 
     platform: Platform
     workload: Workload
@@ -173,7 +173,7 @@ class TimingEngine(Engine):
 
     @abstractmethod
     def why_not_timed(self, setting: Setting) -> str | None:
-        """Return why it does not time a simulation, whoever decides, or None; raises as `why_not`."""
+        """Return why it does not time a simulation under any dispatcher, or None; raises as `why_not`."""
 
     @abstractmethod
     def timer(self, setting: Setting) -> PlatformTimer:

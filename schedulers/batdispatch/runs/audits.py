@@ -1,4 +1,4 @@
-"""Audits of a finished run: who has one announces it, and whoever makes runs may ask for it without knowing it.
+"""Audits of a finished run: a package announces its audit, and rooms that make runs ask for it by this.
 
 An `Auditor` reads the files of a run's folder. Each is announced in the entry-point group by what makes one, mostly its
 class; `auditors` returns one of each. What Python is told of a check of folders is an `Answer`.

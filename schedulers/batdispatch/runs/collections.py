@@ -25,7 +25,7 @@ class Collection:
     Attributes:
         runs: their folders.
         tables: file -> how it is checked.
-        logs: folders of what logs say beside them, which nobody simulated, and which breaks rules as machines do.
+        logs: folders of what logs say beside them: this is not simulated, and breaks rules as machines do.
     """
 
     runs: Sequence[Path]

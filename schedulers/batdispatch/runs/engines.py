@@ -105,7 +105,7 @@ class Simulation:
 
 
 def timing_engine(setting: Setting) -> TimingEngine | None:
-    """Return the engine that times what depends on the platform, whoever decides; None: nothing does.
+    """Return the engine that times what depends on the platform, under any dispatcher; None: none does.
 
     Raises:
         InputError: something does, and no engine that is installed times it.

@@ -1,7 +1,7 @@
 """Whether a comparison with replicates says of itself, beside its figures, what its runs bear out.
 
 `comparison.json` is bound as a whole when the runs are made (`results.run_names`). What the runs tell is looked at as
-well, since whoever writes a heading may write the record of it: jobs of slices, seeds, inputs, families.
+well, since a forger of a heading may forge its record, too: jobs of slices, seeds, inputs, families.
 """
 
 from __future__ import annotations

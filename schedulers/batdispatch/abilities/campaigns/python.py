@@ -123,7 +123,7 @@ def replicate(
 def compare_on_replicates(
     call: Call,
     dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
-    who: ComparisonOptions,
+    replication: ComparisonOptions,
     common: Mapping[str, str],
     words: str,
 ) -> Replication:
@@ -132,7 +132,7 @@ def compare_on_replicates(
     Args:
         call: what was given, and where results go.
         dispatchers: as for `batdispatch.compare`.
-        who: how replicates are made.
+        replication: how replicates are made.
         common: options of every dispatcher that knows them.
         words: the command that does this, for the page; empty: there is none.
 
@@ -144,7 +144,7 @@ def compare_on_replicates(
     from batdispatch.abilities.campaigns.replicate_comparison import compare_on_replicates as carry_out
 
     came = carry_out(
-        who,
+        replication,
         dispatchers,
         call.base(dispatcher="", options={}),
         call.inputs,

@@ -1,7 +1,7 @@
 """What the audit cannot read by itself, measured once more by the code that wrote it: the metrics of measures.
 
 Those of the network follow from topologies, which there is one implementation of. So an error of a topology is not
-found here; that is left to the tests of topologies. A number that somebody changed is found.
+found here; that is left to the tests of topologies. A number that was changed is found.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ from batdispatch.abilities.sites.doors.slurm.scheduling import (
     SCHEDULING,
     VERSION,
     Scheduling,
-    at_site,
     scheduling_of,
+    with_notice,
 )
 from batdispatch.abilities.sites.doors.slurm.settings import Setting
 from batdispatch.core.errors import InputError
@@ -176,7 +176,7 @@ def with_conf(setup: Setup, conf: SlurmConf) -> tuple[Setup, list[str]]:
 
 
 def _scheduling(setup: Setup, conf: SlurmConf) -> Scheduling:
-    return at_site(scheduling_of(conf, setup.options.get(VERSION, DEFAULT_VERSION)))
+    return with_notice(scheduling_of(conf, setup.options.get(VERSION, DEFAULT_VERSION)))
 
 
 def _with_setting(setup: Setup, setting: Setting) -> Setup:

@@ -1,6 +1,6 @@
 """The table of the jobs of a run that is over: the one schema from which jobs.csv, metrics, frames and pages follow.
 
-A column is stated once, as a field of `JobTable`: its name in the file, its unit, and its form there. The writer
+A column is stated once, as a field of `JobTable`: its name in the file, and its form there. The writer
 (`engines.job_rows`), the reader (`results.jobs_file`), frames of pandas (`results.frame`) and pages go by that.
 """
 
@@ -50,21 +50,19 @@ class Column(NamedTuple):
     Attributes:
         name: in the header, and of the field of `JobTable`.
         form: of its fields.
-        unit: of its numbers; empty: they have none.
         is_required: whether a file without it is no jobs file; other columns are filled in.
         of_those_that_ran: whether the field of a rejected job is empty.
     """
 
     name: str
     form: Form
-    unit: str = ""
     is_required: bool = False
     of_those_that_ran: bool = False
 
 
-def _form(form: Form, unit: str = "", *, needed: bool = False, ran: bool = False) -> dict[str, Any]:
+def _form(form: Form, *, needed: bool = False, ran: bool = False) -> dict[str, Any]:
     """Return what `Column` says of a field of `JobTable`."""
-    return {"column": (form, unit, needed, ran)}
+    return {"column": (form, needed, ran)}
 
 
 @dataclass(frozen=True)
@@ -94,19 +92,19 @@ class JobTable:
     job_id: Texts = field(metadata=_form(Form.TEXT, needed=True))
     workload_name: Texts = field(metadata=_form(Form.SHARED_TEXT))
     profile: Texts = field(metadata=_form(Form.SHARED_TEXT))
-    submission_time: Floats = field(metadata=_form(Form.NUMBER, "s", needed=True))
+    submission_time: Floats = field(metadata=_form(Form.NUMBER, needed=True))
     requested_number_of_resources: NDArray[np.int64] = field(metadata=_form(Form.WHOLE, needed=True))
-    requested_time: Floats = field(metadata=_form(Form.NUMBER, "s"))
+    requested_time: Floats = field(metadata=_form(Form.NUMBER))
     success: NDArray[np.bool_] = field(metadata=_form(Form.WHOLE, needed=True))
     final_state: NDArray[np.int8] = field(metadata=_form(Form.SHARED_TEXT))
-    starting_time: Floats = field(metadata=_form(Form.NUMBER, "s", needed=True, ran=True))
-    execution_time: Floats = field(metadata=_form(Form.NUMBER, "s", ran=True))
-    finish_time: Floats = field(metadata=_form(Form.NUMBER, "s", needed=True, ran=True))
-    waiting_time: Floats = field(metadata=_form(Form.NUMBER, "s", ran=True))
-    turnaround_time: Floats = field(metadata=_form(Form.NUMBER, "s", ran=True))
+    starting_time: Floats = field(metadata=_form(Form.NUMBER, needed=True, ran=True))
+    execution_time: Floats = field(metadata=_form(Form.NUMBER, ran=True))
+    finish_time: Floats = field(metadata=_form(Form.NUMBER, needed=True, ran=True))
+    waiting_time: Floats = field(metadata=_form(Form.NUMBER, ran=True))
+    turnaround_time: Floats = field(metadata=_form(Form.NUMBER, ran=True))
     stretch: Floats = field(metadata=_form(Form.NUMBER, ran=True))
     allocated_resources: Texts = field(metadata=_form(Form.TEXT, needed=True, ran=True))
-    consumed_energy: Floats = field(metadata=_form(Form.NUMBER, "J", ran=True))
+    consumed_energy: Floats = field(metadata=_form(Form.NUMBER, ran=True))
     metadata: Texts = field(metadata=_form(Form.NOTE))
 
     @classmethod

@@ -2,10 +2,10 @@
 
 The ledger itself knows jobs, hosts that are there, and what is idle. Everything else that keeps capacity, closes hosts
 or holds starts back is a `Concern`: an object of a ledger that joins it when there is something to see to, and leaves
-it when there is not. A ledger without such things asks nobody, which is the usual case and costs nothing.
+it when there is not. A ledger without such things asks no concern, which is the usual case and costs nothing.
 
-Each concern is announced in the entry-point group `GROUP`, ours as a stranger's. Nobody has to know of it but those who
-use it: ``Holds.of(ledger)`` returns the holds of a ledger. What it names in `Concern.offers` can be asked of the ledger
+Each concern is announced in the entry-point group `GROUP`, ours as a stranger's. Only files that use it import it:
+``Holds.of(ledger)`` returns the holds of a ledger. What it names in `Concern.offers` can be asked of the ledger
 as well, so that a dispatcher writes ``ledger.hold(job, hosts)``.
 """
 

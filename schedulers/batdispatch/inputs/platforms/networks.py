@@ -1,4 +1,4 @@
-"""From the shape of a cluster to its network: whoever knows networks of a kind announces what makes them.
+"""From the shape of a cluster to its network: a package announces what makes networks of a kind.
 
 An entry point is called as the kind of the shape (``torus``, ``fat-tree``), and leads to a `MakeNetwork`.
 """
@@ -23,7 +23,7 @@ MakeNetwork = Callable[[ClusterShape, NDArray[np.int64]], Network]
 
 
 def make_network(shape: ClusterShape, places: NDArray[np.int64]) -> Network | None:
-    """Return the network of a shape; None: nobody announces networks of its kind.
+    """Return the network of a shape; None: no package announces networks of its kind.
 
     Raises:
         InputError: what is announced cannot be loaded.

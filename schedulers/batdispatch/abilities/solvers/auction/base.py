@@ -86,8 +86,8 @@ class AuctionDispatcher(Dispatcher):
         counters: dict[str, int] = {}
         found = self.choose(problem, counters)
         started = 0
-        # What a job asks to be free, and does not take, it finds free only before others have taken it. In this order all
-        # that start together start, if they do in any.
+        # Power that a job asks for and does not take has to be free when it starts, so that most of it goes first. Jobs
+        # that fit together in any order fit in this one.
         plan = zip(problem.askings, found.solution, strict=True)
         for asking, allocation in sorted(plan, key=lambda each: -each[0].spare):
             if allocation is not None:

@@ -40,7 +40,7 @@ class Audit:
 
     @property
     def undone(self) -> dict[Path, str]:
-        """Folder of a run that could not be made again -> why; without it nobody knows that all is well."""
+        """Folder of a run that could not be made again -> why; without it, all being well is not proven."""
         return {one.path: "; ".join(one.findings.undone.values()) for one in self.findings.runs if one.findings.undone}
 
     @property

@@ -1,4 +1,4 @@
-"""Capacity kept for the job that will continue another one, so that nobody takes it in between.
+"""Capacity kept for the job that will continue another one, so that no other job takes it in between.
 
 Invariant: each hold belongs to a job that runs, or that was killed and whose successor has not started yet.
 """
@@ -21,9 +21,9 @@ class Hold(msgspec.Struct, frozen=True):
 
     #: The job that is continued.
     job: Job
-    #: Hosts of its own: free for nobody else once it has ended. None: none of them.
+    #: Hosts of its own: free for no other job once it has ended. None: none of them.
     own: Allocation | None
-    #: Further hosts, free for nobody else from the decision on. None: none.
+    #: Further hosts, free for no other job from the decision on. None: none.
     more: Allocation | None
     #: What is kept of shared power beyond what the job has, mW.
     power: int = 0

@@ -20,7 +20,7 @@ class Calendar(NamedTuple):
 
     #: Seconds since 1970 at which the clock shows 0.
     begin: float
-    #: Name in the tz database; empty: the clock shows local time of a zone that nobody named.
+    #: Name in the tz database; empty: the clock shows local time of a zone that has no name here.
     zone: str
 
     def date(self, moment: float) -> str | None:

@@ -44,9 +44,9 @@ class JobEstimate(msgspec.Struct, kw_only=True):
     plan_date: str | None
     #: What it waits for.
     reason: str
-    #: Why it waits, as Slurm says; None: nobody said.
+    #: Why it waits, as Slurm says; None: it says nothing.
     slurm_reason: str | None = None
-    #: Changes with which it starts sooner, of those that were tried; None: nobody asked about this job.
+    #: Changes with which it starts sooner, of those that were tried; None: the question was not about this job.
     remedies: list[Remedy] | None = None
 
 
@@ -56,7 +56,7 @@ class QueueEstimate(msgspec.Struct, kw_only=True):
     dispatcher: str
     #: When the queue was taken, as a date; None: its clock has none.
     taken: str | None
-    #: The zone of all dates, as the tz database names it; empty: local time of a zone that nobody named.
+    #: The zone of all dates, as the tz database names it; empty: local time of a zone that has no name here.
     zone: str
     units: int
     #: ``hosts`` or ``cores``.

@@ -42,7 +42,7 @@ def _machine(moment: QueueMoment, units: int, unit: str) -> str:
     known = moment.came
     if not len(known.ids):
         return ""
-    # Evenly in time: at a submission, somebody has just come. Before the middle, jobs run that came earlier.
+    # Evenly in time: at a submission, a job has just come. Before the middle, jobs run that came earlier.
     moments = np.linspace(known.submission[len(known.ids) // 2], known.submission[-1], MOMENTS)
     past = [found for at in moments.tolist() if (found := _is_idle(known, at, units)) is not None]
     there = join(moment.running, waiting)

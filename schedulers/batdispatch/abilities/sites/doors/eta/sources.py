@@ -38,7 +38,7 @@ class Source(NamedTuple):
     why: str
     #: When the clock of the jobs shows 0, seconds since 1970; None: nobody knows.
     begin: float | None = None
-    #: The zone of their dates; empty: nobody knows.
+    #: The zone of their dates; empty: not known.
     zone: str = ""
 
 

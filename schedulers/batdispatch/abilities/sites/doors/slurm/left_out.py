@@ -1,6 +1,6 @@
 """Settings of slurm.conf that decide when or where jobs run and that are not simulated, each with the reason.
 
-What a setting of this list does is known to Slurm, so that nobody is asked whether another one was meant.
+What a setting of this list does is known to Slurm, so that the report proposes no other one for it.
 
 References:
     Slurm documentation, slurm.conf(5), https://slurm.schedmd.com/slurm.conf.html, and its versions in the archive.

@@ -176,11 +176,11 @@ def options_of_site(dispatcher: str, options: dict[str, str], conf: SlurmConf | 
     """
     if conf is None or dispatcher != DISPATCHERS[0]:
         return {}
-    read = at_site(scheduling_of(conf, options.get(VERSION, DEFAULT_VERSION)))
+    read = with_notice(scheduling_of(conf, options.get(VERSION, DEFAULT_VERSION)))
     return {name: text for name, text in read.options.items() if name not in options}
 
 
-def at_site(read: Scheduling) -> Scheduling:
+def with_notice(read: Scheduling) -> Scheduling:
     """Return what a slurm.conf says, with what every Slurm does beside the accounts of whole seconds that it writes."""
     return read._replace(options={**read.options, "notice": NOTICE})
 
