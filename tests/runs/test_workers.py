@@ -2,10 +2,8 @@
 
 import gc
 import os
-import resource
 import signal
 import stat
-import sys
 import threading
 import time
 from pathlib import Path
@@ -21,7 +19,7 @@ from batdispatch.runs.compare import compare
 from batdispatch.runs.listener import sparse_progress
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
-from batdispatch.runs.workers import DEATH, Worker, carry_out, forget_peak, workers_beside
+from batdispatch.runs.workers import DEATH, Worker, carry_out, workers_beside
 from working import thresholds, work
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
@@ -149,17 +147,6 @@ def test_an_interrupt_leaves_no_worker_beside() -> None:
     for pid in beside:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="Linux's way to forget it")
-def test_the_peak_memory_of_one_task_is_not_told_of_the_next() -> None:
-    def peak() -> int:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-    bytearray(200 * 2**20)
-    before = peak()
-    forget_peak()
-    assert peak() <= before - 100 * 2**10
 
 
 def spec(dispatcher: str, **other: Any) -> RunSpec:

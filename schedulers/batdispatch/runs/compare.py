@@ -353,7 +353,7 @@ _FILES = InputFiles()
 
 def execute_named(out: Path, run: _Named, tell: Tell) -> None:
     """Be a worker's task."""
-    from batdispatch.runs.workers import forget_peak
+    from batdispatch.runs.peak_memory import forget_peak
 
     name, spec = run
     forget_peak()

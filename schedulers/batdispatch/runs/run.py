@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform as python_platform
-import resource
 import time
 from collections.abc import Callable
 from copy import deepcopy
@@ -34,6 +33,7 @@ from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, R
 from batdispatch.results.runs import figures_of
 from batdispatch.runs.engines import Simulation, counted_energy
 from batdispatch.runs.listener import Progress
+from batdispatch.runs.peak_memory import peak_memory
 from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_names
 from batdispatch.runs.spec import RunSpec, command_line
 
@@ -318,7 +318,7 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         "simulation_seconds": simulated - inputs.loaded,
         "cpu_seconds": time.process_time() - inputs.cpu_began,
         "messages": ended.messages,
-        "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_memory_mib": peak_memory() / 2**20,
     }
     write_lines(out / PLANS, dispatcher.notes())
     # As long as the recording is wanted, what belongs to its frames is wanted, too.

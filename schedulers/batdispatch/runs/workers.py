@@ -30,7 +30,6 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecu
 from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from typing import IO, Any, ParamSpec, TypeVar
 
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError, printable
@@ -303,12 +302,6 @@ def _last_words(words: IO[bytes]) -> str:
 
 def _with_progress(function: Callable[..., R], arguments: Sequence[Any], tell: Tell) -> R:
     return function(*arguments, progress=sparse_progress(tell))
-
-
-def forget_peak() -> None:
-    """Let the peak memory of this process count from now on: of a worker, it is that of one task. On Linux only."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
 
 
 def work(descriptor: int, parent: int, *, isolated: bool) -> None:

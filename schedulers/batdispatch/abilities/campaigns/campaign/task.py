@@ -29,7 +29,8 @@ from batdispatch.core.line.blame import user_error
 from batdispatch.inputs.files import read_record, write_whole
 from batdispatch.links.with_parent import end_with_parent
 from batdispatch.runs.listener import Tell
-from batdispatch.runs.workers import carry_out, forget_peak
+from batdispatch.runs.peak_memory import forget_peak
+from batdispatch.runs.workers import carry_out
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
