@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.abilities.power.results import split as power_split
+from batdispatch.abilities.power.results.rows import read_power
+from batdispatch.abilities.power.results.split import PowerSplit
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.energy_files import CHANGES
 from batdispatch.engines.energy_files import ENERGY as FILE
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.results import power_split
-from batdispatch.results.power_rows import read_power
-from batdispatch.results.power_split import PowerSplit
 from recorded_energy import ENERGY
 
 FOLDERS = sorted(

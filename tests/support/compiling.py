@@ -13,6 +13,7 @@ import pytest
 
 from batdispatch.abilities.kernels import applies, engine
 from batdispatch.abilities.kernels.exchange import exchange_of
+from batdispatch.abilities.power.results.rows import read_power
 from batdispatch.batsim import protocol
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.dispatcher import create
@@ -28,7 +29,6 @@ from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
 from batdispatch.native.library import FOLDER, Library
 from batdispatch.native.record import Record
-from batdispatch.results.power_rows import read_power
 from simulating import Task
 
 #: Where there is a compiler, the installation has built the kernels.

@@ -223,8 +223,8 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
         SimulationError: a run failed.
     """
     from batdispatch.cli.metrics_table import metrics_table
-    from batdispatch.results.energy_words import idle_energy
     from batdispatch.results.metrics.compute import STARVATION
+    from batdispatch.results.metrics.measure import remarks_on
     from batdispatch.results.rejections import in_words, rejections_of
     from batdispatch.results.runs import display_name, read_result
     from batdispatch.results.starvation import NO_EASY
@@ -238,7 +238,7 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
         show(metrics_table({names[label]: figures for label, figures in comparison.figures.items()}))
         if len(results) > 1 and not any(STARVATION.name in figures for figures in comparison.figures.values()):
             show(NO_EASY)
-        if told := idle_energy(read.values()):
+        for told in remarks_on(read.values()):
             show(told)
         for line in in_words({label: rejections_of(result) for label, result in results.items()}):
             show(line)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from batdispatch.core.line.hindsight import name_list
-from batdispatch.results.energy_words import idle_energy
 from batdispatch.results.metrics.attempts import DESCRIPTIONS, SCALES, attempt_metrics
 from batdispatch.results.metrics.compute import STARVATION, describe
+from batdispatch.results.metrics.measure import remarks_on
 from batdispatch.results.metrics.rows import Row, metric_row
 from batdispatch.results.numbers import amount, number
 from batdispatch.results.runs import Run
@@ -181,7 +181,7 @@ def warnings(every: Sequence[Run]) -> list[str]:
         found.append("The runs were made with different versions of batdispatch.")
     if differs("seed"):
         found.append("The runs were made with different seeds.")
-    found += filter(None, [idle_energy([run.result for run in runs])])
+    found += remarks_on(run.result for run in runs)
     for run in runs:
         if run.result.fallbacks:
             found.append(f"{run.label}: a solver gave up {run.result.fallbacks} times and a simpler plan was used.")

@@ -295,7 +295,7 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         folder=out,
         jobs=jobs,
         users=ended.users,
-        power=ended.power,
+        known=ended.known,
         window=workload.window,
         windows=workload.windows,
     )

@@ -20,6 +20,7 @@ from batdispatch.abilities.kernels.reasons import columns_for
 from batdispatch.abilities.kernels.simulate import Schedule, schedule_of
 from batdispatch.abilities.kernels.sleepers import inside, power_layer, sleepers_of
 from batdispatch.abilities.kernels.state import ENDS, KINDS, REJECTS, Ints, Jobs
+from batdispatch.abilities.power.results.metrics import NAME as POWER
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.impossible import why_never
 from batdispatch.core.line.dispatcher import Dispatcher
@@ -114,7 +115,7 @@ def run(
         rejections=rejections,
         users=None if users is None else np.array(said.users, dtype=object)[users],
         digests=outputs.digests(),
-        power=None if energy is None else energy.rows,
+        known={} if energy is None else {POWER: energy.rows},
     )
 
 

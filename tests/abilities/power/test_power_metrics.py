@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from batdispatch.abilities.power.results.metrics import METRICS, POWER
+from batdispatch.abilities.power.results.run_power import RunPower
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.model import Window
-from batdispatch.results.metrics.compute import METRICS, POWER
-from batdispatch.results.power import RunPower
 from command_line import call
 from sites import delays, hosts_of, platform_of, simulated
 
@@ -279,3 +279,11 @@ def test_what_switches_and_sleeps_is_told_from_the_first_submission_to_the_last_
     assert asked == [(10.0, 45.0)]
     # What counted no energy, or was rejected, adds none.
     assert (found["joules_of_jobs"], found["asleep"], found["switching"]) == (30.0, 2.0, 3.0)
+
+
+def test_idle_energy_is_what_neither_jobs_nor_switches_nor_sleep_took() -> None:
+    power = {"joules": 36e6, "joules_of_jobs": 18e6, "switching": 3.6e6, "asleep": 7.2e6}
+    sample: Any = SimpleNamespace(measured={"power": power}, totals={})
+    found = {name: METRICS[name].compute(sample) for name in ("energy_without_jobs", "energy_idle")}
+    assert found["energy_without_jobs"] == pytest.approx(5.0)
+    assert found["energy_idle"] == pytest.approx(10 - 5 - 1 - 2)

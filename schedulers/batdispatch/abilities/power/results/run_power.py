@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from batdispatch.abilities.power.results.rows import read_energy, read_power
+from batdispatch.abilities.power.results.split import PowerSplit
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job_table import Floats, JobTable
 from batdispatch.core.line.options import parse_named
@@ -18,8 +20,6 @@ from batdispatch.core.numerals import number_of
 from batdispatch.engines.energy_files import CHANGES, ENERGY, EnergyTable, PowerRows
 from batdispatch.inputs.series import read_series
 from batdispatch.inputs.workloads.model import Window
-from batdispatch.results.power_rows import read_energy, read_power
-from batdispatch.results.power_split import PowerSplit
 from batdispatch.results.schedule import read_schedule
 
 #: Share of a cap by which joules with six digits may be above it, and the joules of a short time.
