@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.abilities.power.engine.energy_files import CHANGES
+from batdispatch.abilities.power.engine.energy_files import ENERGY as FILE
 from batdispatch.abilities.power.results import split as power_split
 from batdispatch.abilities.power.results.rows import read_power
 from batdispatch.abilities.power.results.split import PowerSplit
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.energy_files import CHANGES
-from batdispatch.engines.energy_files import ENERGY as FILE
 from batdispatch.inputs.platforms import read_platform
 from recorded_energy import ENERGY
 

@@ -13,6 +13,7 @@ import pytest
 
 from batdispatch.abilities.kernels import applies, engine
 from batdispatch.abilities.kernels.exchange import exchange_of
+from batdispatch.abilities.power.engine.energy_files import PowerRows
 from batdispatch.abilities.power.results.rows import read_power
 from batdispatch.batsim import protocol
 from batdispatch.core.jobs.job import Job
@@ -22,7 +23,6 @@ from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.embedded import EmbeddedEngine
-from batdispatch.engines.energy_files import PowerRows
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import Workload

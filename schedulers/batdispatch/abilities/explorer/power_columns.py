@@ -11,9 +11,9 @@ import numpy as np
 
 from batdispatch.abilities.explorer.decision_columns import MOST_OF_A_PAGE, MOST_OF_A_RUN
 from batdispatch.abilities.explorer.streams import Whole, fold_signs, steps
+from batdispatch.abilities.power.engine.energy_files import ENERGY
 from batdispatch.abilities.power.results.run_power import read_joules, series_of
 from batdispatch.core.jobs.job_table import Floats
-from batdispatch.engines.energy_files import ENERGY
 from batdispatch.inputs.series import files_at
 from batdispatch.results.origins import find_series
 from batdispatch.results.runs import Run

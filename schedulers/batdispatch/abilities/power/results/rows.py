@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from batdispatch.abilities.power.engine.energy_files import CHANGES, ENERGY, Changes, EnergyTable, PowerRows
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.hostsets import parse_many
-from batdispatch.engines.energy_files import CHANGES, ENERGY, Changes, EnergyTable, PowerRows
 
 
 def read_power(folder: Path, *, changes: bool) -> PowerRows:

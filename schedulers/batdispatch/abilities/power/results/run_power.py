@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from batdispatch.abilities.power.engine.energy_files import CHANGES, ENERGY, EnergyTable, PowerRows
 from batdispatch.abilities.power.results.rows import read_energy, read_power
 from batdispatch.abilities.power.results.split import PowerSplit
 from batdispatch.core.errors import InputError
@@ -17,7 +18,6 @@ from batdispatch.core.line.options import parse_named
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.series import Series
 from batdispatch.core.numerals import number_of
-from batdispatch.engines.energy_files import CHANGES, ENERGY, EnergyTable, PowerRows
 from batdispatch.inputs.series import read_series
 from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.schedule import read_schedule

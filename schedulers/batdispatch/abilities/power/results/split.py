@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.abilities.power.engine.energy_files import CHANGES, Changes
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.energy_files import CHANGES, Changes
 
 #: Hosts of rows that are followed together.
 _PAIRS = 1 << 16

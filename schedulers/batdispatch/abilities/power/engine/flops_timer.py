@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.abilities.power.engine.energy import OwnMeter
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.host_states import AlikeHosts
 from batdispatch.core.machine.power import HostPower
 from batdispatch.engines.activities import Activity
-from batdispatch.engines.energy import Hosts, OwnMeter
 from batdispatch.engines.mail import EARLY, Delay
+from batdispatch.engines.timing import Hosts, HostsInState
 
 #: Share of a host's speed below which nothing is left of it.
 _NOTHING = 1e-9
@@ -146,15 +147,12 @@ class FlopsTimer:
         switching = self._tasks[self._count] = _Switching(group, hosts, subject, self._count)
         self._fresh.append(switching)
 
-    def set_pstates(self, group: AlikeHosts, hosts: Hosts, now: float) -> None:
+    def set_pstates(self, group: HostsInState, hosts: Hosts, now: float) -> None:
         """Let hosts that are alike have the speed of another power state, the group's, from now on."""
         self.clock = max(self.clock, now)
         self._speed[hosts] = group.power.states[group.pstate].speed
         if np.count_nonzero(self._tasks_on[hosts]):
             self._shaken |= hostset.mask_of(host for host in hostset.ids(group.hosts) if self._tasks_on[host])
-
-    def meter(self, hosts: int) -> OwnMeter:
-        return self._meter
 
     def joules(self, host: int, now: float) -> float:
         return self._meter.joules(np.array([host]), now)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from batdispatch.abilities.power.engine.energy import index_of
 from batdispatch.core.hosts.allocation import Allocation
-from batdispatch.engines.energy import index_of
 
 #: In the order in which masks are given.
 STATES = ("sleeping", "switching_on", "switching_off")

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from batdispatch.abilities.power.engine.energy import EVERY_HOST, OwnMeter
 from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.engines.energy import EVERY_HOST, OwnMeter
 
 #: 100 W idle, 120 W with as little load as can be, 200 W under a full one, which is 8 flop/s.
 WATTS = "100:120:200"

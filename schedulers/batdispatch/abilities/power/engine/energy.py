@@ -14,14 +14,12 @@ import math
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.machine.host_states import AlikeHosts, HostStates
+from batdispatch.engines.timing import Hosts, PlatformTimer
 
-#: Host ids, int64 [any], or all of them as a slice.
-Hosts = NDArray[np.int64] | slice
 EVERY_HOST = slice(None)
 #: Flop/s that stand for none, to divide by.
 _STANDSTILL = 1e-300
@@ -159,6 +157,28 @@ class OwnMeter:
             self._charge(hosts, now)
         self._load[hosts] = flops
         self._watts[hosts] = self.watts_of(group, flops)
+
+
+class TimerMeter:
+    """Asks a timer that charges by itself at some moments, and whenever it is asked, as SimGrid's plug-in does."""
+
+    def __init__(self, timer: PlatformTimer, hosts: int) -> None:
+        """Ask about this many hosts."""
+        self._timer = timer
+        self._all = range(hosts)
+
+    def look(self, hosts: Hosts, now: float) -> None:
+        self.joules(hosts, now)
+
+    def joules(self, hosts: Hosts, now: float) -> float:
+        each = self._all[hosts] if isinstance(hosts, slice) else hosts.tolist()
+        return sum(self._timer.joules(host, now) for host in each)
+
+    def burnt(self, hosts: Hosts, now: float) -> float:
+        return self.joules(hosts, now)
+
+    def change(self, group: AlikeHosts, hosts: Hosts, now: float, load: float | None) -> None:
+        """Do nothing: the timer is told to set the power state, and charges what it has to."""
 
 
 def index_of(hosts: Allocation) -> Hosts:

@@ -8,50 +8,28 @@ all its hosts have done so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Mapping
 
 import numpy as np
 
+from batdispatch.abilities.power.engine.energy import EVERY_HOST, Meter, OwnMeter, TimerMeter, index_of
+from batdispatch.abilities.power.engine.energy_files import EnergyFiles
+from batdispatch.abilities.power.engine.flops_timer import FlopsTimer
+from batdispatch.abilities.power.engine.state_times import StateTimes
 from batdispatch.core.hosts.allocation import Allocation
-from batdispatch.core.hosts.hostruns import Bounds
+from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.activities import Activity
 from batdispatch.engines.choices import CountEnergy
-from batdispatch.engines.energy import EVERY_HOST, Hosts, Meter, OwnMeter, index_of
-from batdispatch.engines.energy_files import EnergyFiles
-from batdispatch.engines.flops_timer import FlopsTimer
-from batdispatch.engines.mail import Mail
-from batdispatch.engines.occupancy import Occupancy
+from batdispatch.engines.facet import EngineFacet, Surroundings
 from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.records import EngineOptions, Record
-from batdispatch.engines.state_times import StateTimes
-from batdispatch.engines.timing import PlatformTimer
+from batdispatch.engines.records import Record
+from batdispatch.engines.timing import Hosts, PlatformTimer
 
 #: What Batsim writes when a power state is decided: to compute in, to sleep in, any other.
 COMPUTE, SLEEP, _OTHER = -1, -2, -42
-
-
-class Surroundings(Protocol):
-    """What is needed of `engines.world.World`."""
-
-    now: float
-    absent: int
-    hosts: Occupancy
-    mail: Mail | None
-    options: EngineOptions
-    told: list[e.Event]
-
-    def note_states(self, changed: Bounds) -> None:
-        """Note that hosts' states have changed."""
-
-    def enter(self, changed: Bounds) -> None:
-        """Note the time at which hosts' states have changed."""
-
-    def post(self, host: int, arrive: Callable[[], None]) -> None:
-        """Let a host send word of something."""
 
 
 class Request:
@@ -75,7 +53,7 @@ class Switch:
         self.due = math.inf
 
 
-class Power:
+class Power(EngineFacet):
     """The hosts' power states in a simulation.
 
     Attributes:
@@ -120,6 +98,9 @@ class Power:
             joules = self._meter.joules(EVERY_HOST, now)
             self.span = joules, joules
 
+    def why_not_start(self, hosts: int) -> str | None:
+        return self.states.why_not_computing(hosts) if hosts & self.states.away else None
+
     def begin(self, record: Record, now: float) -> None:
         """Write that a job starts."""
         assert record.allocation is not None
@@ -141,11 +122,19 @@ class Power:
 
     # ------------------------------------------------------------------ decisions
 
-    def set_state(self, world: Surroundings, hosts: Allocation, state: str, switched: bool | None) -> None:
-        """Set hosts to a power state that they can be set to; see `core.line.decisions.SetResourceState`."""
-        now, target = world.now, int(state)
+    def why_not_set(self, world: Surroundings, decision: d.SetResourceState) -> str | None:
+        mask, states = decision.hosts.mask, self.states
+        # As with starts: of hosts that went away, the peer cannot know before it is told.
+        problem = states.refusal(mask, decision.state, world.hosts.busy, world.hosts.away)
+        if problem is None and world.options.turns_hosts:
+            problem = states.wrong_event(mask, int(decision.state), decision.switched is True)
+        return problem
+
+    def set_state(self, world: Surroundings, decision: d.SetResourceState) -> None:
+        hosts = decision.hosts
+        now, target = world.now, int(decision.state)
         self._row("p", now)
-        request = Request(hosts, state, switched)
+        request = Request(hosts, decision.state, decision.switched)
         if not self._is_one_row(world, request):
             power = self.states.powers[hosts.bounds[0]]
             kind = COMPUTE if target in power.computing else SLEEP if target in power.sleeps else _OTHER
@@ -184,8 +173,9 @@ class Power:
             return [group for host in hosts.ids for group in self.states.alike(1 << host)]
         return self.states.alike(hosts.mask)
 
-    def switched(self, world: Surroundings, switch: Switch) -> None:
+    def activity_ended(self, world: Surroundings, subject: Switch) -> None:
         """Let hosts be in their new power state, and say so."""
+        switch = subject
         group, request = switch.group, switch.request
         self.states.end(group.hosts)
         self._change(group, switch.index, int(request.state), group.power.states[group.pstate].speed, world.now)
@@ -315,5 +305,5 @@ def power_of(
         meter = own = OwnMeter(states, exact=count == "exact")
         timer = FlopsTimer(states.powers, own)
     else:
-        meter = timer.meter(len(machine.hosts))
+        meter = TimerMeter(timer, len(machine.hosts))
     return Power(machine, states, meter, timer, EnergyFiles(outputs)), timer
