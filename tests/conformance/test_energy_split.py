@@ -9,6 +9,7 @@ import pytest
 
 from batdispatch.abilities.power.engine.energy_files import CHANGES
 from batdispatch.abilities.power.engine.energy_files import ENERGY as FILE
+from batdispatch.abilities.power.machine.facet import powers_of
 from batdispatch.abilities.power.results import split as power_split
 from batdispatch.abilities.power.results.rows import read_power
 from batdispatch.abilities.power.results.split import PowerSplit
@@ -33,7 +34,7 @@ def machine_of(folder: Path) -> Machine:
 def seconds_by_hand(folder: Path, machine: Machine) -> list[tuple[float, float, float, int]]:
     """Return (from, to, watts, 0 asleep or 1 switching) of each host, by the printed times."""
     spans = []
-    for host, power in enumerate(machine.powers):
+    for host, power in enumerate(powers_of(machine)):
         since, level, kind = 0.0, 0.0, -1
         asleep: int | None = None
         rows = [row.split(",") for row in (folder / CHANGES).read_text().splitlines()[1:]]

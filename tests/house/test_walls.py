@@ -152,6 +152,7 @@ def test_without_an_ability_the_commands_of_the_base_work(gone: str, tmp_path: P
     ("gone", "option"),
     [
         ("campaigns", ["--replicates", "2"]),
+        ("power", ["--energy", "exact"]),
         ("whatif", ["--hosts", "4,5"]),
         ("sites", ["--slurm", "."]),
     ],
@@ -168,7 +169,8 @@ def test_an_option_that_needs_a_missing_ability_says_so(gone: str, option: list[
         check=False,
     )
     expected = f"batdispatch: error: option {option[0]}: needs the ability {gone}, which this installation lacks"
-    assert (done.returncode, done.stderr.strip()) == (2, expected)
+    # Before it may stand what the log was read as.
+    assert (done.returncode, done.stderr.strip().splitlines()[-1]) == (2, expected)
 
 
 def test_without_all_abilities_the_tests_of_the_base_pass(tmp_path: Path) -> None:

@@ -102,12 +102,7 @@ def kind_command(kind: Any) -> click.Command:
     @output_option(metavar="P.xml")
     @written_option
     def write(chosen: Any, links: Any, output: str, as_json: bool) -> None:
-        content = chosen.content(links)
-        if links.power is not None:
-            from batdispatch.inputs.platforms.generate.power import with_power
-
-            content = with_power(content, links.power)
-        write_platform(output, content, as_json)
+        write_platform(output, links.complete(chosen.content(links)), as_json)
 
     about = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
     return click.command(kind.__name__.lower(), cls=Command, help=about)(write)

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import msgspec
 from msgspec.structs import asdict
 
+from batdispatch.core.abilities import missing_ability
 from batdispatch.core.errors import InputError
+from batdispatch.core.line import registry
 from batdispatch.core.line.settings import Form, roles_of
 
 if TYPE_CHECKING:
     from batdispatch.inputs.platforms.generate import Links
+
+
+#: Entry-point group of what completes a generated platform, by the option that asks for it: a function that returns the
+#: file, given the file and the option's value.
+GROUP = "batdispatch.platform_options"
 
 
 class LinkOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +45,20 @@ class LinkOptions(msgspec.Struct, frozen=True, kw_only=True):
         from batdispatch.inputs.platforms.generate import Links
 
         return Links(speed=self.speed, bw=self.bw.split(",")[0], lat=self.lat)
+
+    def complete(self, content: bytes) -> bytes:
+        """Return a generated platform with what these options add to its nodes.
+
+        Raises:
+            InputError: what does it is not installed.
+        """
+        if self.power is None:
+            return content
+        change = registry.load(GROUP, "power", "option of platforms")
+        if change is None:
+            raise missing_ability("power", "option --power")
+        completed: bytes = change(content, self.power)
+        return completed
 
 
 def sizes_of(text: str) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.run_names import bind
 from batdispatch.results.runs import named_run, read_result
+from batdispatch.runs.engines import energy_facet
 from batdispatch.runs.listener import SILENT, Listener, Tell, sparse_progress
 from batdispatch.runs.provenance import others_names
 from batdispatch.runs.run import InputFiles, build, clear, execute, is_made, spec_options
@@ -252,7 +253,7 @@ def _counting_alike(named: Mapping[str, RunSpec], needing: Collection[str]) -> d
     shared = {named[name].platform for name in others} & {named[name].platform for name in needing}
     files, awake = InputFiles(), set[str]()
     for path, spec in {spec.platform: spec for spec in named.values() if spec.platform in shared}.items():
-        if all(power.start in power.computing for power in files.platform(spec).powers()):
+        if energy_facet(files.platform(spec)).plain_at_first:
             awake.add(path)
     return {
         name: replace(spec, energy="batsim") if name in others and spec.platform in awake else spec

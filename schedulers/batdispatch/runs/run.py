@@ -31,7 +31,7 @@ from batdispatch.results.metrics.measure import measures
 from batdispatch.results.metrics.percentile import percentile
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
-from batdispatch.runs.engines import Simulation, counted_energy
+from batdispatch.runs.engines import Simulation, counted_energy, energy_facet
 from batdispatch.runs.listener import Progress
 from batdispatch.runs.peak_memory import peak_memory
 from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_names
@@ -234,7 +234,7 @@ class _Inputs:
             compiled=spec.compiled,
         )
         if self.task.energy is not None:
-            self.platform.powers()
+            energy_facet(self.platform)
         self.simulation = Simulation(self.task, None if spec.engine == "embedded" else spec.engine)
         self.made_from = made_from(
             spec,

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.abilities.power.results.run_power import _against_series, _watts
-from batdispatch.core.machine.series import Series
 
 #: Hosts burn 100 W for 10 s, then 50 W for 30 s.
 ROWS = np.array([[0.0, 10.0, 40.0], [0.0, 1000.0, 2500.0]])

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from batdispatch.abilities.power.engine.energy import EVERY_HOST, OwnMeter
-from batdispatch.core.machine.host_states import HostStates
+from batdispatch.abilities.power.machine.facet import powers_of
+from batdispatch.abilities.power.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Host, Machine
 
 #: 100 W idle, 120 W with as little load as can be, 200 W under a full one, which is 8 flop/s.
@@ -26,7 +27,7 @@ def test_watts_of_a_load(flops: float, watts: float) -> None:
     meter = OwnMeter(states, exact=True)
     # 120 W and a share of the 80 W between; but a host on which nothing runs is idle.
     assert meter.watts_of(group, flops) == watts
-    assert machine.powers[0].watts(0, flops / 8) == watts
+    assert powers_of(machine)[0].watts(0, flops / 8) == watts
     meter.load(np.array([1]), flops, 10.0)
     # 10 s of three idle hosts, then 5 s with a load on one of them.
     assert meter.joules(EVERY_HOST, 15.0) == pytest.approx(10 * 300 + 5 * (200 + watts))
@@ -53,7 +54,7 @@ def test_a_host_that_stands_still_burns_as_under_a_full_load() -> None:
     meter = OwnMeter(states, exact=True)
     still = states.alike(0b1)[0]._replace(pstate=1)
     for flops in (0.0, 4.0):
-        assert meter.watts_of(still, flops) == machine.powers[0].watts(1, flops) == 30.0
+        assert meter.watts_of(still, flops) == powers_of(machine)[0].watts(1, flops) == 30.0
     # 10 s idle at full speed, then 5 s at a standstill.
     meter.change(still, np.array([0]), 10.0, None)
     assert meter.joules(EVERY_HOST, 15.0) == pytest.approx(10 * 100 + 5 * 30)

@@ -14,7 +14,7 @@ from batdispatch.abilities.explorer.streams import Whole, fold_signs, steps
 from batdispatch.abilities.power.engine.energy_files import ENERGY
 from batdispatch.abilities.power.results.run_power import read_joules, series_of
 from batdispatch.core.jobs.job_table import Floats
-from batdispatch.inputs.series import files_at
+from batdispatch.inputs.named_files import files_at
 from batdispatch.results.origins import find_series
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import machine_of

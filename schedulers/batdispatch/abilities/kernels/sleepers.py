@@ -12,11 +12,11 @@ from batdispatch.abilities.kernels.columns import path_of
 from batdispatch.abilities.kernels.knowledge import knowledge_of, names
 from batdispatch.abilities.kernels.library import structure_of
 from batdispatch.abilities.kernels.nodes import masks_of, words_of
+from batdispatch.abilities.power.machine.host_states import HostStates
+from batdispatch.abilities.power.machine.power import HostPower
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.line.dispatcher import Dispatcher
-from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.power import HostPower
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.native.record import Record
 

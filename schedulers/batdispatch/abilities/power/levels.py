@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from batdispatch.abilities.power.machine.facet import powers_of
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.machine import Machine
 
@@ -22,7 +23,7 @@ def levels_of(machine: Machine) -> list[Level]:
 
     On level n each host is in its n-th state below the usual one or, where it has fewer, in its slowest.
     """
-    slower = [power.slower for power in machine.powers]
+    slower = [power.slower for power in powers_of(machine)]
     compute = hostset.ids(machine.compute)
     found = []
     for level in range(max(len(slower[host]) for host in compute)):
@@ -32,5 +33,5 @@ def levels_of(machine: Machine) -> list[Level]:
 
 
 def _ratio(machine: Machine, host: int, state: int) -> float:
-    power = machine.powers[host]
+    power = powers_of(machine)[host]
     return 1.0 if state == power.usual else power.states[power.usual].speed / power.states[state].speed

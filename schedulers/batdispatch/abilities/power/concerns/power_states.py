@@ -15,6 +15,9 @@ from typing import Any
 import msgspec
 
 from batdispatch.abilities.power.concerns.boots import Boots
+from batdispatch.abilities.power.machine.facet import HostPowers, powers_of
+from batdispatch.abilities.power.machine.host_states import HostStates
+from batdispatch.abilities.power.machine.power import HostPower
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, JobState, Stay
@@ -23,8 +26,6 @@ from batdispatch.core.line import events as e
 from batdispatch.core.line.concern import Concern
 from batdispatch.core.line.concerns.holds import Holds
 from batdispatch.core.line.ledger import Ledger, contradiction
-from batdispatch.core.machine.host_states import HostStates
-from batdispatch.core.machine.power import WATTS_PROPERTY
 
 
 class PowerStates(Concern):
@@ -35,7 +36,17 @@ class PowerStates(Concern):
         boots: jobs that were started on hosts which have yet to wake up; None: only hosts that compute are free.
     """
 
-    offers = ("boots", "is_booting", "know_states", "let_sleep", "set_state", "states", "wake", "wake_for_jobs")
+    offers = (
+        "boots",
+        "is_booting",
+        "know_states",
+        "let_sleep",
+        "powers",
+        "set_state",
+        "states",
+        "wake",
+        "wake_for_jobs",
+    )
     ledger: Ledger
 
     def __init__(self, ledger: Ledger) -> None:
@@ -45,6 +56,15 @@ class PowerStates(Concern):
         #: Stays that came to nothing, because a host went away that was waking up, since `take_called_off`.
         self._called_off: list[Stay] = []
 
+    @property
+    def powers(self) -> tuple[HostPower, ...]:
+        """The power states that each host has, by id.
+
+        Raises:
+            InputError: a host states no watts, or wrong ones.
+        """
+        return powers_of(self.ledger.machine)
+
     def know_states(self) -> HostStates | None:
         """Return the power states of all hosts, which are looked after from now on; None: the machine states no watts.
 
@@ -52,7 +72,7 @@ class PowerStates(Concern):
             InputError: a host states no watts, or wrong ones, while another one does.
         """
         self.join()
-        if self.states is None and any(WATTS_PROPERTY in host.properties for host in self.ledger.machine.hosts):
+        if self.states is None and HostPowers.is_stated(self.ledger.machine):
             self.states = HostStates(self.ledger.machine)
             self.ledger.shut()
         return self.states
@@ -83,7 +103,7 @@ class PowerStates(Concern):
 
         Raises:
             ImpossibleDecision: on a machine that states watts, a host cannot be set to this power state; see
-                `core.machine.host_states`.
+                `machine.host_states`.
         """
         ledger = self.ledger
         if hosts.mask >> len(ledger.machine.hosts):

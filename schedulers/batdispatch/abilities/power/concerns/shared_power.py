@@ -5,12 +5,14 @@ Invariant: what is idle of the power is the machine's, less what jobs that run a
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.licences import LicensedSpace
 from batdispatch.core.line.concern import Concern
 from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import POWER
 
 
 class SharedPower(Concern):
@@ -32,7 +34,8 @@ class SharedPower(Concern):
     def cap_power(self, power: int) -> None:
         """Let jobs share an amount of power, in mW (`Request.power`), from now on; before any job has come."""
         ledger = self.ledger
-        ledger.machine = ledger.machine.capped(power)
+        ledger.machine = capped = copy(ledger.machine)
+        capped.licences = tuple(sorted({**dict(capped.licences), POWER: power}.items()))
         ledger.space = space_of(ledger.machine)
         ledger.idle.recount(ledger.space)
         ledger.idle.change()

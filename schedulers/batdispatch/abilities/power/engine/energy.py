@@ -1,6 +1,6 @@
 """How many joules hosts have burnt: integrated, or charged as SimGrid's energy plug-in charges them.
 
-The power of a host follows from its power state and from its load (`core.machine.power`). Exactly, energy is the
+The power of a host follows from its power state and from its load (`machine.power`). Exactly, energy is the
 integral of power over time. SimGrid looks at a host now and then only, and charges the power *of that moment* for all
 the time since it last looked. Batsim makes it look at all hosts whenever it writes a row of consumed_energy.csv (a job
 starts or ends, a power state is decided or reached) or is asked; at the hosts of a task that ends, and of a task of one
@@ -15,9 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from batdispatch.abilities.power.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
-from batdispatch.core.machine.host_states import AlikeHosts, HostStates
 from batdispatch.engines.timing import Hosts, PlatformTimer
 
 EVERY_HOST = slice(None)

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.abilities.power.engine.energy import OwnMeter
+from batdispatch.abilities.power.machine.host_states import AlikeHosts
+from batdispatch.abilities.power.machine.power import HostPower
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
-from batdispatch.core.machine.host_states import AlikeHosts
-from batdispatch.core.machine.power import HostPower
 from batdispatch.engines.activities import Activity
 from batdispatch.engines.mail import EARLY, Delay
 from batdispatch.engines.timing import Hosts, HostsInState

@@ -16,10 +16,10 @@ from batdispatch.abilities.power.engine.energy import EVERY_HOST, Meter, OwnMete
 from batdispatch.abilities.power.engine.energy_files import EnergyFiles
 from batdispatch.abilities.power.engine.flops_timer import FlopsTimer
 from batdispatch.abilities.power.engine.state_times import StateTimes
+from batdispatch.abilities.power.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
-from batdispatch.core.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.activities import Activity
 from batdispatch.engines.choices import CountEnergy

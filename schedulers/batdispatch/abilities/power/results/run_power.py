@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from batdispatch.abilities.power.doors.series import read_series
 from batdispatch.abilities.power.engine.energy_files import CHANGES, ENERGY, EnergyTable, PowerRows
+from batdispatch.abilities.power.machine.facet import powers_of
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.abilities.power.results.rows import read_energy, read_power
 from batdispatch.abilities.power.results.split import PowerSplit
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job_table import Floats, JobTable
 from batdispatch.core.line.options import parse_named
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.series import Series
 from batdispatch.core.numerals import number_of
-from batdispatch.inputs.series import read_series
 from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.schedule import read_schedule
 
@@ -117,7 +118,7 @@ def series_of(said: Mapping[str, Any], machine: Machine | None) -> dict[str, Ser
     except InputError:
         return {}
     if cap.endswith("%") and machine is not None:
-        found["cap"] = Series.constant(float(cap[:-1]) / 100 * sum(power.most for power in machine.powers))
+        found["cap"] = Series.constant(float(cap[:-1]) / 100 * sum(power.most for power in powers_of(machine)))
     elif math.isfinite(number_of(cap)):
         found["cap"] = Series.constant(float(cap))
     return found

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.abilities.power.engine.energy_files import CHANGES, Changes
+from batdispatch.abilities.power.machine.facet import powers_of
+from batdispatch.abilities.power.machine.host_states import HostStates
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.hostsets import Intervals
-from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
 
 #: Hosts of rows that are followed together.
@@ -43,9 +44,9 @@ class _Numbers:
         kinds = [power for power, _ in HostStates(machine).kinds]
         begins = np.cumsum([0, *(len(power.states) for power in kinds)])
         number = {id(power): int(begin) for power, begin in zip(kinds, begins[:-1], strict=True)}
-        self.first = np.array([number[id(power)] for power in machine.powers])
-        self.start = self.first + [power.start for power in machine.powers]
-        self.count = np.array([len(power.states) for power in machine.powers])
+        self.first = np.array([number[id(power)] for power in powers_of(machine)])
+        self.start = self.first + [power.start for power in powers_of(machine)]
+        self.count = np.array([len(power.states) for power in powers_of(machine)])
         self.down, self.up, self.level = np.full(begins[-1], -1), np.full(begins[-1], -1), np.zeros((begins[-1], 3))
         for power, begin in zip(kinds, begins[:-1].tolist(), strict=True):
             for state, (down, up) in power.sleeps.items():

@@ -16,13 +16,12 @@ from typing import NamedTuple
 import msgspec
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.machine.machine import SLEEP_PROPERTY
 
 #: Host property with the watts of each power state.
 WATTS_PROPERTY = "wattage_per_state"
 #: What Batsim called it before 2020, and SimGrid before 3.25.
 _OLD_WATTS_PROPERTY = "watt_per_state"
-#: Host property with the states that a host sleeps in and switches through.
-SLEEP_PROPERTY = "sleep_pstates"
 #: More than any host burns; sums of joules stay finite.
 _MAX_WATTS = 1e12
 _WATTS_FORM = "Idle:Epsilon:AllCores or Idle:AllCores in watts for each power state, separated by commas"

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.abilities.power.doors.generate import NODES
+from batdispatch.abilities.power.machine.facet import powers_of
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.platforms.generate.power import NODES
 from command_line import call
 from recorded_energy import rows
 from sites import HEAD, delays, hosts_of, simulated
@@ -30,8 +31,8 @@ def test_generated_hosts_have_the_power_states_of_their_source(
     call("platform", "generate", *kind, "--power", name, "-o", path)
     machine = read_platform(path).machine
     idle, peak, count, sleep = EXPECTED[name]
-    assert {id(power) for power in machine.powers} == {id(machine.powers[0])}
-    power = machine.powers[0]
+    assert {id(power) for power in powers_of(machine)} == {id(powers_of(machine)[0])}
+    power = powers_of(machine)[0]
     assert (power.states[0].idle, power.states[0].full, len(power.computing)) == (idle, peak, count)
     assert power.states[0].speed == machine.hosts[0].speed
     assert power.watts(0, 1.0) == peak

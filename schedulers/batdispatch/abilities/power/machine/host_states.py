@@ -24,10 +24,11 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
+from batdispatch.abilities.power.machine.facet import powers_of
+from batdispatch.abilities.power.machine.power import HostPower
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.power import HostPower
 
 HostState = Enum("HostState", "COMPUTING FALLING ASLEEP RISING")
 
@@ -58,7 +59,7 @@ class HostStates:
             InputError: a host states no watts, or wrong ones.
         """
         self._machine = machine
-        self.powers: Sequence[HostPower] = machine.powers
+        self.powers: Sequence[HostPower] = powers_of(machine)
         self.kinds = _kinds(self.powers)
         self.within = {(kind, power.start): hosts for kind, (power, hosts) in enumerate(self.kinds)}
         #: (kind, virtual power state, the one that follows it) -> mask of the hosts that switch so.

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.abilities.power.doors.series import read_series
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine.series import Series
-from batdispatch.inputs.series import read_series
 
 
 def read(

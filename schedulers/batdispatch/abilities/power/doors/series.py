@@ -9,39 +9,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine.series import Series
 from batdispatch.core.numerals import number_of
 from batdispatch.inputs.files import read_all
+from batdispatch.inputs.named_files import place_of
 
 #: Largest share of a step by which another one may differ: seconds are often rounded.
 _UNEVEN = 1e-6
 #: Largest value: products of larger ones and of times may be no number.
 _LARGEST = 1e15
-
-#: Where the files of a run are now whose names lead elsewhere by now, by name.
-_PLACES: ContextVar[Mapping[str, Path | None] | None] = ContextVar("places", default=None)
-
-
-@contextmanager
-def files_at(places: Mapping[str, Path | None]) -> Iterator[None]:
-    """Read files of series from these places, by the names that options have for them; None: where the name leads."""
-    token = _PLACES.set(places)
-    try:
-        yield
-    finally:
-        _PLACES.reset(token)
-
-
-def place_of(name: str) -> str:
-    """Return where a file of a series is that an option names."""
-    return str((_PLACES.get() or {}).get(name) or name)
 
 
 def read_series(files: Sequence[tuple[str, bool]], origin: str = "") -> list[Series]:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import msgspec
 from lxml import etree
 
-from batdispatch.core.machine.power import SLEEP_PROPERTY, WATTS_PROPERTY
+from batdispatch.abilities.power.machine.power import WATTS_PROPERTY
+from batdispatch.core.machine.machine import SLEEP_PROPERTY
 from batdispatch.inputs.platforms.roles import DEFAULT_MASTER
 from batdispatch.inputs.platforms.units import quantity
 
