@@ -15,14 +15,14 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job, Stay
-from batdispatch.core.line.concern import Concern, Opener
+from batdispatch.core.line.concern import Meeting, News, Opener, QueueTerms, Rejection, ReplyDue
 from batdispatch.core.line.dispatcher import GROUP, Dispatcher
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.registry import name_of
 from batdispatch.core.machine.openings import TOO_LATE, Openings
 
 
-class SiteRules(Concern):
+class SiteRules(QueueTerms):
     """The rules of the site of a ledger's machine. It has a say from the beginning if the machine has a site.
 
     Attributes:
@@ -39,14 +39,11 @@ class SiteRules(Concern):
         self.openings = None if self.site is None or not self.site.windows else Openings(self.site)
         #: The start or end of a reservation for which a call was asked last, s.
         self._called = -math.inf
+        if self.site is not None:
+            self.join()
 
-    @classmethod
-    def begins(cls, ledger: Ledger) -> bool:
-        return ledger.machine.site is not None
-
-    def meet(self, dispatcher: Dispatcher, delay: float | None) -> None:
-        if self.openings is None:
-            return
+    def _meet(self, openings: Openings, dispatcher: Dispatcher, delay: float | None) -> None:
+        """Refuse a dispatcher that cannot do with reservations, and let these know the other ones."""
         if not dispatcher.heeds_reservations:
             name = name_of(GROUP, type(dispatcher))
             raise InputError(
@@ -55,7 +52,7 @@ class SiteRules(Concern):
             )
         if delay is None:
             raise InputError("the machine has reservations, and decisions that take measured time could break them")
-        self.openings.lead, self.openings.planned = delay, dispatcher.plans_openings
+        openings.lead, openings.planned = delay, dispatcher.plans_openings
 
     def longest(self, job: Job) -> float:
         """Return the longest walltime that the queues of a job allow, in seconds, or infinity."""
@@ -148,12 +145,15 @@ class SiteRules(Concern):
         if self.openings is not None:
             self.openings.leave(stay.job.id)
 
-    def on_reject(self, job: Job) -> None:
-        if self.openings is not None:
-            self.openings.leave(job.id)
-
-    def on_reply(self) -> None:
-        self.call_for_openings()
+    def on_event(self, event: News) -> None:
+        if self.openings is None:
+            return
+        if isinstance(event, Meeting):
+            self._meet(self.openings, event.dispatcher, event.delay)
+        elif isinstance(event, Rejection):
+            self.openings.leave(event.job.id)
+        elif isinstance(event, ReplyDue):
+            self.call_for_openings()
 
     def check(self, idle: Any) -> Any:
         ledger = self.ledger
