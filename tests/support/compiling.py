@@ -185,8 +185,8 @@ def compiled(
         silent = applies.calls(chosen, machine)
         outputs = Outputs(Path(name), len(machine.hosts))
         outcome = engine.run(machine, jobs, chosen, outputs, tell=None if silent else tell, count=energy)
-        if outcome.power is not None:
-            assert _columns(outcome.power) == _columns(read_power(Path(name), changes=True))
+        if (power := outcome.known.get("power")) is not None:
+            assert _columns(power) == _columns(read_power(Path(name), changes=True))
         return _came(Path(name), outcome.messages, outcome.rejections, outcome.report, frames)
 
 
