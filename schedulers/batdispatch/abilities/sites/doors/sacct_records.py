@@ -224,9 +224,11 @@ class RecordReader:
             if "--exclusive" in fields[index] and self._units == "cores" and asks_for_whole_nodes(fields[index]):
                 extra["whole_nodes"] = True
         if constraint := self._constraint(fields):
-            extra[CONSTRAINT], less = read_constraint(constraint)
-            if less:
-                self._report.change("require features of numbers of nodes, or one of several: of each node", job)
+            features, unlike = read_constraint(constraint, self._number(fields, "nnodes"))
+            if features:
+                extra[CONSTRAINT] = features
+            if unlike:
+                self._report.change(unlike, job)
         said = submit_options(fields[index]) if (index := self._at("submitline")) >= 0 else {}
         if said:
             self._heed(said, extra, job)
@@ -272,7 +274,10 @@ class RecordReader:
         if "begin" in said:
             self._report.change("have --begin in their submit line: see --submission", job)
         if "," in said.get("partition", ""):
-            self._report.change("name several partitions (--partition): they wait in the one in which they ran", job)
+            names = said["partition"].split(",")
+            if extra.get("partition") in names:
+                extra["partitions"] = names
+                self._report.change("name several partitions (--partition): each runs in the first that fits", job)
 
     def _names(self, text: str) -> list[str]:
         """Return the names of a list of nodes; none if it cannot be read, as that of a file."""

@@ -258,17 +258,31 @@ def read_dependency(submit_line: str) -> AwaitedJobs:
 
 
 _CONSTRAINT = re.compile(r"\s(?:--constraint(?:=|\s+)|-C\s*=?)(\S+)", re.ASCII)
-#: A number of nodes behind a feature, and brackets within which all nodes have to have the same feature.
-_NUMBERS = re.compile(r"\*\d+|[\[\]'\"]", re.ASCII)
+#: Features of which a number of nodes is asked for: ``a*2``, ``(a|b)*2``.
+_COUNTED = re.compile(r"(\([^()]*\)|[^&|()\[\]*]+)\*(\d{1,9})", re.ASCII)
 
 
-def read_constraint(text: str) -> tuple[str, bool]:
-    """Return the features that a constraint requires of each node, and whether that is less than it says.
+def read_constraint(text: str, nodes: int) -> tuple[str, str]:
+    """Return the features that a constraint requires of each node, and how that is not what it says; empty: it is.
 
-    Numbers of nodes (``a*2``), and that all nodes have the same feature (``[a|b]``), are left out.
+    A number of nodes (``a*2&b*1``) becomes a requirement of all nodes: to have the features of one of these parts if
+    they are of all nodes, or none.
+
+    Args:
+        text: the constraint.
+        nodes: of the job; 0: not told.
     """
-    plain = _NUMBERS.sub("", text)
-    return plain, plain != text.strip("'\"")
+    text = re.sub("['\"]", "", text)
+    parts = _COUNTED.findall(text)
+    if not parts:
+        return text, ""
+    # Brackets around numbers only hold them together.
+    rest = [one for one in _COUNTED.sub("", re.sub(r"[\[\]]", "", text)).split("&") if one.strip("()|, ")]
+    wanted = "|".join(part for part, _ in parts)
+    if sum(int(count) for _, count in parts) < max(nodes, 1):
+        return "&".join(rest), "require features of some of their nodes (such as a*2): without that"
+    whole = "&".join((f"({wanted})" if len(parts) > 1 else wanted, *rest))
+    return whole, "" if len(parts) == 1 else "require features of numbers of nodes (a*2&b*1): of each node one of these"
 
 
 def constraint_of(submit_line: str) -> str:

@@ -39,12 +39,15 @@ class SiteRules(Concern):
         self.openings = None if self.site is None or not self.site.windows else Openings(self.site)
         #: The start or end of a reservation for which a call was asked last, s.
         self._called = -math.inf
+        #: Whether a job that may choose among parts of the machine is left the largest one alone.
+        self._narrows = False
 
     @classmethod
     def begins(cls, ledger: Ledger) -> bool:
         return ledger.machine.site is not None
 
     def meet(self, dispatcher: Dispatcher, delay: float | None) -> None:
+        self._narrows = not dispatcher.heeds_choices
         if self.openings is None:
             return
         if not dispatcher.heeds_reservations:
@@ -101,7 +104,12 @@ class SiteRules(Concern):
     # ------------------------------------------------------------------ what it has to say
 
     def admit(self, job: Job) -> Job:
-        return job if self.site is None else self.site.fitted(job)
+        if self.site is None:
+            return job
+        job = self.site.fitted(job)
+        if self._narrows and job.request.choices:
+            return self.site.asking(job, max(job.request.choices, key=int.bit_count), None, ())
+        return job
 
     def line_up(self, job: Job) -> Job | None:
         if self.openings is None:
