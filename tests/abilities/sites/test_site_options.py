@@ -127,6 +127,15 @@ def test_common_options_go_before_the_site_and_behind_those_of_one(log: Path) ->
     )
 
 
+def test_a_common_conf_counts_for_each_that_states_none(log: Path) -> None:
+    words = ["compare", log, "--slurm", log.parent / "site", "--no-report", "--out", log.parent / "out"]
+    both = "slurm-backfill,slurm-backfill[interval=5],easy"
+    made = call(*words, "--dispatchers", both, "--set", f"conf={log.parent / 'other.conf'}")
+    assert made.status == 0, made.err
+    runs = [options_of(file.parent) for file in (log.parent / "out").glob("*/result.json")]
+    assert sorted(runs, key=str) == sorted(({}, OF_OTHER, {**OF_OTHER, "interval": "5"}), key=str)
+
+
 def test_only_dispatchers_that_imitate_the_site_get_its_options(log: Path) -> None:
     files = SlurmFiles(log.parent / "site")
     assert files.options_beside("slurm-backfill", {}, {}) == OF_SITE

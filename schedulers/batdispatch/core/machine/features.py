@@ -31,8 +31,8 @@ def ways(text: str, having: Mapping[str, int], everything: int) -> tuple[int, ..
         everything: mask of all hosts.
     """
     texts = [text]
-    while (group := _BRACKETS.search(texts[0])) is not None and len(texts) <= MAX_WAYS:
-        options = _split(group[1])
+    while (first := _BRACKETS.search(texts[0])) is not None and len(texts) <= MAX_WAYS:
+        options = _split(first[1])
         texts = [
             f"{one[: found.start()]}({option}){one[found.end() :]}"
             for one in texts
@@ -40,10 +40,10 @@ def ways(text: str, having: Mapping[str, int], everything: int) -> tuple[int, ..
             if (found := _BRACKETS.search(one))
         ]
     try:
-        found = [matches(one, having, everything) for one in texts[:MAX_WAYS]]
+        masks = [matches(one, having, everything) for one in texts[:MAX_WAYS]]
     except ValueError:
         return ()
-    return largest(found)
+    return largest(masks)
 
 
 def largest(masks: Iterable[int]) -> tuple[int, ...]:

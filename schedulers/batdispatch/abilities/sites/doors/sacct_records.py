@@ -91,6 +91,8 @@ class Record(msgspec.Struct, gc=False):
     restarts: int = 0
     #: The run that this one continues.
     before: Record | None = None
+    #: Seconds after the end of that one from which on this one may start: Slurm holds a requeued job for 121 s.
+    hold: float = 0.0
     #: Id of the job that is made of it, once it has one.
     name: str = ""
 

@@ -190,9 +190,11 @@ def read_limit(text: str, *, minutes: bool) -> float | None:
     Raises:
         ValueError: the text is no time limit.
     """
-    if text in ("UNLIMITED", "INFINITE"):
+    said = text.upper()
+    # The numbers are how Slurm's own programs hold "no limit" and "not set" (INFINITE, NO_VAL).
+    if said in ("UNLIMITED", "INFINITE", "-1", "4294967295"):
         return math.inf
-    if text in ("", "Partition_Limit", "INVALID", "NOT_SET"):
+    if said in ("", "PARTITION_LIMIT", "INVALID", "NOT_SET", "4294967294"):
         return None
     if minutes and text.isascii() and text.isdigit() and len(text) < 12:
         return int(text) * 60.0
