@@ -1,6 +1,7 @@
 """What a site's files say of limits, states, threads and devices, as it was meant: hand-worked cases."""
 
 import csv
+import warnings
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,18 @@ def test_texts_that_are_no_limits(text: str) -> None:
         read_limit(text, minutes=True)
     with pytest.raises(InputError, match=f"MaxNodes is '{text}'"):
         Setting("MaxNodes", text, "slurm.conf", 1).whole_or_none()
+
+
+def starts(folder: Path, lines: list[str], conf: str) -> dict[str, float]:
+    """Return when the jobs of accounts start at a site under easy, in seconds."""
+    (folder / "accounts.txt").write_text("\n".join(lines) + "\n")
+    (folder / "site").mkdir()
+    (folder / "site" / "slurm.conf").write_text(conf)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compare(folder / "accounts.txt", "easy", slurm=str(folder / "site"), out=folder / "out")
+    with next((folder / "out").rglob("jobs.csv")).open(newline="") as file:
+        return {row["job_id"]: float(row["starting_time"]) for row in csv.DictReader(file)}
 
 
 def walltimes(folder: Path, partition: str) -> dict[str, float]:
@@ -156,3 +169,34 @@ NodeName=n3 Name=gpu Type=a100 File=/dev/nvidia[0-3]
         # What slurm.conf counts is believed; gres.conf is of another number.
         {"core": 4, "gpu": 2},
     ]
+
+
+@pytest.mark.parametrize("accounted", ["gres/gpu=4", "gres/gpu=4,gres/gpu:A100=4"])
+def test_types_of_devices_by_the_submit_line_and_in_any_case(tmp_path: Path, accounted: str) -> None:
+    """Two jobs of four A100 each: there is one node with these, whatever else is idle."""
+    conf = "GresTypes=gpu\nNodeName=g1 CPUs=16 Gres=gpu:a100:4\nNodeName=g2 CPUs=16 Gres=gpu:v100:4\n"
+    tres, begin = f"cpu=4,node=1,{accounted}", 1_772_438_400
+    head = "JobID|Partition|Submit|Start|ElapsedRaw|Timelimit|State|NNodes|ReqTRES|AllocTRES|NodeList|SubmitLine"
+    rows = [
+        f"{job}|p|{begin}|{begin + start}|3600|2:00:00|COMPLETED|1|{tres}|{tres}|g1|sbatch --gres=gpu:a100:4 a.sh"
+        for job, start in ((1, 0), (2, 3600))
+    ]
+    assert starts(tmp_path, [head, *rows], conf + "PartitionName=p Nodes=ALL\n") == {"1": 0.0, "2": 3600.0}
+
+
+@pytest.mark.parametrize("settings", ["", "SelectTypeParameters=CR_Core\n"])
+def test_jobs_run_where_no_node_states_its_memory(tmp_path: Path, settings: str) -> None:
+    """Then Slurm gives out none. Accounts without NodeList do not say how much there is, either."""
+    head = "JobID|Partition|Submit|Start|ElapsedRaw|Timelimit|State|NNodes|ReqTRES|AllocTRES"
+    row = "1|p|1772438400|1772438400|60|0:10:00|COMPLETED|1|cpu=4,mem=8G,node=1|cpu=4,mem=8G,node=1"
+    conf = f"{settings}NodeName=n[1-2] CPUs=8\nPartitionName=p Nodes=ALL\n"
+    assert starts(tmp_path, [head, row], conf) == {"1": 0.0}
+
+
+@pytest.mark.parametrize(("text", "default"), [("NONE", None), ("None", None), ("90", 5400), ("1:30:00", 5400)])
+def test_default_times(tmp_path: Path, text: str, default: float | None) -> None:
+    found = draft(tmp_path, slurm_conf=f"{NODES}PartitionName=p Nodes=ALL DefaultTime={text}\n")
+    assert found.default_times == ({} if default is None else {"p": default})
+    table = f"NODELIST|CPUS|PARTITION|STATE|DEFAULTTIME\nn1|4|q|idle|{text}\n"
+    (tmp_path / "slurm.conf").unlink()
+    assert draft(tmp_path, sinfo_txt=table).default_times == ({} if default is None else {"q": default})

@@ -398,7 +398,8 @@ class RecordReader:
             cores, gres = asked_cores or given_cores, requested.gres or self._old_gres(fields, nodes)
             memory = self._asked_memory(fields, requested, cores, nodes) or allocated.memory
             gres = gres or (allocated.gres if not requested.cores else {})
-        gres = gres or self._said_gres(said, max(nodes, 1), job)
+        told = self._said_gres(said, max(nodes, 1), job)
+        gres = _with_types(gres, told) if gres else told
         licences = self._licences(fields) or self._said_licences(said)
         return Totals(cores, nodes, least, memory if self._memory else 0, gres, licences), asked_cores
 
@@ -526,6 +527,16 @@ class RecordReader:
 def _gpus(text: str) -> str:
     """Return what ``--gpus=2`` or ``--gpus=a100:2`` says as ``--gres`` would."""
     return ",".join(f"gpu:{part}" for part in text.split(","))
+
+
+def _with_types(gres: dict[str, int], told: dict[str, int]) -> dict[str, int]:
+    """Return generic resources with the types that a submit line tells of as many, where they have none."""
+    untyped = {name for name in gres if not any(other.startswith(f"{name}_") for other in gres)}
+    return gres | {
+        name: amount
+        for name, amount in told.items()
+        if (base := next((one for one in untyped if name.startswith(f"{one}_")), "")) and told.get(base) == gres[base]
+    }
 
 
 def _as_asked(given: dict[str, int], asked: dict[str, int]) -> dict[str, int]:

@@ -113,8 +113,11 @@ def read_tres(text: str) -> Tres:
 
 
 def typed_name(name: str, model: str) -> str:
-    """Return what a generic resource of a type is called here: ``gpu`` of type ``a100`` is ``gpu_a100``."""
-    return f"{name}_{re.sub(r'[^A-Za-z0-9]', '_', model)}"
+    """Return what a generic resource of a type is called here: ``gpu`` of type ``A100`` is ``gpu_a100``.
+
+    Accounts and slurm.conf do not always write types in the same case.
+    """
+    return f"{name}_{re.sub(r'[^a-z0-9]', '_', model.lower())}"
 
 
 class Gres(NamedTuple):

@@ -78,13 +78,13 @@ class Setting(NamedTuple):
         return found
 
     def seconds(self) -> float:
-        """Return a length of time whose bare numbers are minutes, in seconds: infinite if unlimited.
+        """Return a length of time whose bare numbers are minutes, in seconds: infinite if unlimited, or for ``NONE``.
 
         Raises:
             InputError: it is none.
         """
         try:
-            seconds = read_limit(self.value.upper(), minutes=True)
+            seconds = math.inf if self.value.upper() == "NONE" else read_limit(self.value, minutes=True)
         except ValueError:
             seconds = None
         if seconds is None:

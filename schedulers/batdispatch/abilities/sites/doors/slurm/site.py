@@ -80,9 +80,15 @@ class SlurmFolder(msgspec.Struct):
 
     @property
     def counts_memory(self) -> bool:
-        """Whether Slurm gives out memory beside cores; True if nothing says how it selects nodes."""
+        """Whether Slurm gives out memory beside cores.
+
+        It does if nothing says how it selects nodes, but not where no node states how much it has: then it has 1 MiB.
+        """
         chosen = self._general("SelectTypeParameters")
-        return chosen is None or "MEMORY" in chosen.value.upper()
+        if chosen is not None:
+            return "MEMORY" in chosen.value.upper()
+        states = ("realmemory" in one for told in self.nodes.values() for one in told)
+        return self.conf is None or not self.conf.nodes or any(states)
 
     @property
     def gives_whole_nodes(self) -> bool:
