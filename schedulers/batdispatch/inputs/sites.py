@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
@@ -290,16 +290,22 @@ def check_partitions(jobs: Mapping[str, int], there: Iterable[str], where: str) 
         )
 
 
-def with_limits_of(draft: SiteDraft, jobs: Iterable[Job]) -> SiteDraft:
+def with_limits_of(draft: SiteDraft, workload: Workload) -> SiteDraft:
     """Return a site whose partitions allow as much time as jobs had that ran: limits change, and some are exempt."""
     longest: dict[str, float] = {}
-    for job in jobs:
+    #: Of jobs that had no limit.
+    ran: dict[str, float] = {}
+    for job in workload.jobs:
         name = str(job.extra.get("partition", ""))
         if longest.get(name, 0.0) < job.walltime < math.inf:
             longest[name] = job.walltime
+        elif math.isinf(job.walltime):
+            ran[name] = max(ran.get(name, 0.0), runtime_of(workload.profiles[job.profile], workload.profiles) or 0.0)
     partitions, warnings = [], list(draft.warnings)
     for one in draft.queues.partitions:
         most = longest.get(one.name, 0.0)
+        if one.max_time is not None and ran.get(one.name, 0.0) > one.max_time + _LATE:
+            most = max(most, ran[one.name])
         if one.max_time is not None and most > one.max_time:
             warnings.append(
                 f"partition {one.name} allows {one.max_time:g} s, and jobs that may take up to {most:g} s ran in it: "
@@ -311,13 +317,16 @@ def with_limits_of(draft: SiteDraft, jobs: Iterable[Job]) -> SiteDraft:
     return msgspec.structs.replace(draft, queues=queues, warnings=warnings)
 
 
-def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None:
+def fit_jobs(
+    workload: Workload, draft: SiteDraft, report: ImportReport, unlimited: Collection[str] = frozenset()
+) -> None:
     """Let jobs ask for what their site gives them. **This changes the workload.**
 
     In partitions of whole nodes they take whole nodes, and whole cores where these have several threads. Without a
     walltime they get the default one of their partition, or else its longest; not one that they outran, which was none
-    of theirs. A reservation or QOS of which nothing is
-    known is forgotten. Of a reservation that repeats, a job gets the first one that is not over too soon for it.
+    of theirs. `unlimited` are the ids of jobs that had no limit, which get none but the longest of their partition.
+    A reservation or QOS of which nothing is known is forgotten. Of a reservation that repeats, a job gets the first one
+    that is not over too soon for it.
     """
     longest = {one.name: one.max_time for one in draft.queues.partitions}
     known = {one.name.partition("~")[0] for one in draft.queues.reservations}
@@ -335,7 +344,8 @@ def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None
         if "qos" in extra and levels and str(extra["qos"]) not in levels:
             del extra["qos"]
             report.change("name a QOS of which nothing is known: they have that of jobs that name none", job.id)
-        limit = _limit_of(job, workload, draft.default_times.get(partition), longest.get(partition))
+        usual = None if job.id in unlimited else draft.default_times.get(partition)
+        limit = _limit_of(job, workload, usual, longest.get(partition))
         if limit is not None:
             workload.jobs[at] = msgspec.structs.replace(workload.jobs[at], walltime=limit)
             report.change("without a time limit: that of their partition taken", job.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -144,7 +144,7 @@ def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[
     Objects keep their own.
 
     Raises:
-        InputError: nobody knows an option.
+        InputError: nobody knows an option, or a file that one of them names is wrong.
     """
     if not common:
         return list(entrants)
@@ -156,12 +156,18 @@ def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[
         if not any(key.replace("-", "_") in names for names in known):
             hint = did_you_mean(key, set().union(*known))
             raise InputError(f"no dispatcher here has an option {key!r}: {hint}", source="option --set")
-    return [
-        one._replace(
-            options={**{key: text for key, text in common.items() if key.replace("-", "_") in names}, **one.options}
-        )
-        for one, names in zip(entrants, known, strict=True)
-    ]
+    return [_with_more(one, common, names) for one, names in zip(entrants, known, strict=True)]
+
+
+def _with_more(one: Entrant, common: Mapping[str, str], known: Set[str]) -> Entrant:
+    """Return who takes part with those of the common options that it knows and does not state itself."""
+    own = {key.replace("-", "_") for key in one.stated}
+    more = {key: text for key, text in common.items() if key.replace("-", "_") in known - own}
+    if not more:
+        return one
+    # They count before a file that one of the options names, as any that are stated do.
+    stated = {**more, **one.stated}
+    return one._replace(options=with_option_file(one.name, stated)[1], stated=stated)
 
 
 def compare(

@@ -169,7 +169,7 @@ class Inputs:
         if imported is not None:
             self._check_partitions(imported)
             if self._draft is not None:
-                fit_jobs(imported.workload, self._draft, imported.report)
+                fit_jobs(imported.workload, self._draft, imported.report, imported.info.unlimited)
             write_workload(imported.workload, self.workload)
             listener.note(f"workload {self.workload}: {imported.report.as_text()}")
             warn_of_overruns(imported, listener.warn)
@@ -220,7 +220,7 @@ class Inputs:
         if not keep:
             queues = msgspec.structs.replace(draft.queues, partitions=[])
             return msgspec.structs.replace(draft, queues=queues)
-        return with_limits_of(draft, workload.jobs)
+        return with_limits_of(draft, workload)
 
     def _check_partitions(self, imported: ImportResult) -> None:
         """Refuse a platform without the partitions in which the jobs of a log ran, unless these are to be ignored."""

@@ -122,9 +122,17 @@ def test_common_options_go_before_the_site_and_behind_those_of_one(log: Path) ->
     made = call(*words, "--dispatchers", both, "--set", "interval=9", "--set", "queue_depth=4")
     assert made.status == 0, made.err
     runs = [options_of(file.parent) for file in (log.parent / "out").glob("*/result.json")]
-    assert sorted(runs, key=str) == sorted(
-        ({**OF_SITE, "queue_depth": "4", "interval": each} for each in ("5", "9")), key=str
-    )
+    expected = [{**OF_SITE, "queue_depth": "4", "interval": each} for each in ("5", "9")]
+    assert sorted(runs, key=lambda run: run["interval"]) == expected
+
+
+def test_a_common_conf_counts_for_each_that_states_none(log: Path) -> None:
+    words = ["compare", log, "--slurm", log.parent / "site", "--no-report", "--out", log.parent / "out"]
+    both = "slurm-backfill,slurm-backfill[interval=5],easy"
+    made = call(*words, "--dispatchers", both, "--set", f"conf={log.parent / 'other.conf'}")
+    assert made.status == 0, made.err
+    runs = [options_of(file.parent) for file in (log.parent / "out").glob("*/result.json")]
+    assert sorted(runs, key=lambda run: run.get("interval", "")) == [{}, {**OF_OTHER, "interval": "5"}, OF_OTHER]
 
 
 def test_only_dispatchers_that_imitate_the_site_get_its_options(log: Path) -> None:

@@ -249,6 +249,12 @@ class HostSpace(WholeHosts):
 
     def enough(self, room: int, job: Job) -> bool:
         request = job.request
+        if request.choices:
+            return any(self._enough(room & mask, request) for mask in request.choices)
+        return self._enough(room, request)
+
+    @staticmethod
+    def _enough(room: int, request: Request) -> bool:
         if room.bit_count() < request.units:
             return False
         return not request.contiguous or hostset.lowest_run(room, request.units) is not None

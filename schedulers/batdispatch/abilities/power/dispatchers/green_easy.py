@@ -60,6 +60,7 @@ class GreenEasy(Easy):
     """
 
     options_type: ClassVar[type[Options]] = GreenEasyOptions
+    heeds_choices = False
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)

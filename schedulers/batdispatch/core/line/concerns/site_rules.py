@@ -39,11 +39,16 @@ class SiteRules(QueueTerms):
         self.openings = None if self.site is None or not self.site.windows else Openings(self.site)
         #: The start or end of a reservation for which a call was asked last, s.
         self._called = -math.inf
+        #: Whether a job that may choose among parts of the machine is left the largest one alone.
+        self._narrows = False
         if self.site is not None:
             self.join()
 
-    def _meet(self, openings: Openings, dispatcher: Dispatcher, delay: float | None) -> None:
+    def _meet(self, dispatcher: Dispatcher, delay: float | None) -> None:
         """Refuse a dispatcher that cannot do with reservations, and let these know the other ones."""
+        self._narrows = not dispatcher.heeds_choices
+        if self.openings is None:
+            return
         if not dispatcher.heeds_reservations:
             name = name_of(GROUP, type(dispatcher))
             raise InputError(
@@ -52,7 +57,7 @@ class SiteRules(QueueTerms):
             )
         if delay is None:
             raise InputError("the machine has reservations, and decisions that take measured time could break them")
-        openings.lead, openings.planned = delay, dispatcher.plans_openings
+        self.openings.lead, self.openings.planned = delay, dispatcher.plans_openings
 
     def longest(self, job: Job) -> float:
         """Return the longest walltime that the queues of a job allow, in seconds, or infinity."""
@@ -98,7 +103,12 @@ class SiteRules(QueueTerms):
     # ------------------------------------------------------------------ what it has to say
 
     def admit(self, job: Job) -> Job:
-        return job if self.site is None else self.site.fitted(job)
+        if self.site is None:
+            return job
+        job = self.site.fitted(job)
+        if self._narrows and job.request.choices:
+            return self.site.asking(job, max(job.request.choices, key=int.bit_count), None, ())
+        return job
 
     def line_up(self, job: Job) -> Job | None:
         if self.openings is None:
@@ -146,10 +156,10 @@ class SiteRules(QueueTerms):
             self.openings.leave(stay.job.id)
 
     def on_event(self, event: News) -> None:
-        if self.openings is None:
-            return
         if isinstance(event, Meeting):
-            self._meet(self.openings, event.dispatcher, event.delay)
+            self._meet(event.dispatcher, event.delay)
+        elif self.openings is None:
+            return
         elif isinstance(event, Rejection):
             self.openings.leave(event.job.id)
         elif isinstance(event, ReplyDue):
