@@ -27,6 +27,7 @@ from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.inputs.workloads.groups import account_of, partition_of
 from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.inputs.workloads.windows import plan_windows
 from batdispatch.results.starvation import FolderJobs
@@ -239,10 +240,9 @@ def _kinds(workload: Workload) -> dict[str, NDArray[np.object_]]:
     """Return the names of each job's partition, size class and group of users, object [job]."""
     found: dict[str, list[str]] = {"partition": [], "size": [], "group": []}
     for job in workload.jobs:
-        extra = job.extra
-        found["partition"].append(str(extra.get("partition", extra.get("queue", "none"))))
+        found["partition"].append(partition_of(job) or "none")
         found["size"].append(_size(job.units))
-        found["group"].append(str(extra.get("account", extra.get("group", job.user or "unknown"))))
+        found["group"].append(account_of(job) or job.user or "unknown")
     most = {name for name, _ in Counter(found["group"]).most_common(_GROUPS)}
     found["group"] = [name if name in most else "others" for name in found["group"]]
     return {kind: np.array(names, dtype=object) for kind, names in found.items() if len(set(names)) > 1}
