@@ -306,13 +306,14 @@ def _make(
             from batdispatch.runs.workers import carry_out
 
             carry_out(
-                partial(execute_named, out, workload),
+                partial(execute_named, out),
                 pending,
                 processes=processes,
                 began=began,
                 told=told,
                 ended=ended,
                 alone=_is_others,
+                first=None if workload is None else partial(take_workload, workload),
             )
     except KeyboardInterrupt:
         for label, (fresh, _) in begun.items():
@@ -356,11 +357,15 @@ def _is_others(run: _Named) -> bool:
 _FILES = InputFiles()
 
 
-def execute_named(out: Path, workload: WorkloadFile | None, run: _Named, tell: Tell) -> None:
-    """Be a worker's task; the workload is that of the run if it is at hand."""
+def take_workload(workload: WorkloadFile) -> None:
+    """Keep the workload of a worker's tasks, which it then need not read."""
+    _FILES.keep(workload)
+
+
+def execute_named(out: Path, run: _Named, tell: Tell) -> None:
+    """Be a worker's task."""
     from batdispatch.runs.peak_memory import forget_peak
 
     name, spec = run
     forget_peak()
-    _FILES.keep(workload)
     execute(spec, out / name, progress=sparse_progress(tell), files=_FILES)

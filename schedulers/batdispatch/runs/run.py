@@ -99,12 +99,12 @@ class InputFiles:
         """Begin, with a workload that is at hand or with none."""
         self._platform: tuple[tuple[object, ...], Platform] | None = None
         self._workload: tuple[str, WorkloadFile] | None = None
-        self.keep(workload)
+        if workload is not None:
+            self.keep(workload)
 
-    def keep(self, workload: WorkloadFile | None) -> None:
-        """Take a workload that is at hand, unless the same one is kept already."""
-        if workload is not None and (self._workload is None or self._workload[1].digest != workload.digest):
-            self._workload = str(workload.path), workload
+    def keep(self, workload: WorkloadFile) -> None:
+        """Take a workload that is at hand."""
+        self._workload = str(workload.path), workload
 
     def platform(self, spec: RunSpec) -> Platform:
         """Return the platform of a run.
