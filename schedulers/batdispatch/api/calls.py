@@ -28,11 +28,12 @@ from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
 from batdispatch.runs.families import FAMILIES, check_names
 from batdispatch.runs.inputs import GivenPlatform, GivenWorkload, Inputs
 from batdispatch.runs.listener import Listener
-from batdispatch.runs.run import build, execute
+from batdispatch.runs.run import InputFiles, build, execute
 from batdispatch.runs.spec import RunSpec, with_shell
 
 if TYPE_CHECKING:
-    from batdispatch.inputs.workloads.importers import ImportResult
+    from batdispatch.inputs.workloads.importers import ImportedColumns
+    from batdispatch.inputs.workloads.workload_file import WorkloadFile
 
 #: What says how runs are made beside their inputs and their dispatcher.
 RUN = fields_of(RunSpec, leave=("platform", "workload", "dispatcher", "options"))
@@ -81,12 +82,13 @@ def run(
     base = call.base(dispatcher=entrant.name, options=entrant.all_options)
     build(base, entrant.own)
     folder = call.folder if call.named else call.folder / label
-    call.prepare()
+    at_hand = call.prepare()
     result = execute(
         base,
         folder,
         progress=lambda done, total: call.listener.progress(label, done, total),
         notice=call.listener.warn,
+        files=InputFiles(at_hand),
         own=entrant.own,
     )
     made_from = result["made_from"]
@@ -194,7 +196,7 @@ def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain
         if folders and with_log and call.imported is not None:
             from batdispatch.runs.log_run import write_log_run
 
-            folders.append(write_log_run(call.imported, call.inputs.platform, call.folder))
+            folders.append(write_log_run(call.imported.told(), call.inputs.platform, call.folder))
         if folders and report:
             from batdispatch.report.page import write_report
             from batdispatch.runs.workers import workers_beside
@@ -275,7 +277,7 @@ class Call:
         chosen, reading = divide(settings, RUN, LOG)
         self.processes, self.fresh = processes or PROCESSES, fresh
         #: What was made of the log, once `prepare` has ended.
-        self.imported: ImportResult | None = None
+        self.imported: ImportedColumns | None = None
         self.named = out is not None
         self.keep = None if out is not None else TemporaryDirectory(prefix="batdispatch-", ignore_cleanup_errors=True)
         self.folder = checked_folder(self.keep.name if out is None and self.keep is not None else str(out))
@@ -295,9 +297,10 @@ class Call:
         platform, workload = str(self.inputs.platform), str(self.inputs.workload)
         return with_shell(RunSpec(platform=platform, workload=workload, **self._settings, **more))
 
-    def prepare(self) -> None:
-        """Write the inputs that are to be made."""
+    def prepare(self) -> WorkloadFile | None:
+        """Write the inputs that are to be made, and return the workload if it is at hand."""
         self.imported = self.inputs.prepare(self.listener)
+        return self.inputs.file
 
 
 def _entrant(dispatcher: str | Dispatcher, options: Mapping[str, Any]) -> Entrant:

@@ -19,6 +19,7 @@ from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.dispatchers import simple
 from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.inputs.sites import SiteFiles
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.run_names import bind
@@ -178,7 +179,8 @@ def compare(
     listener: Listener = SILENT,
     fresh: bool = False,
     conclude: Conclude | None = None,
-    prepare: Callable[[], None] | None = None,
+    prepare: Callable[[], WorkloadFile | None] | None = None,
+    workload: WorkloadFile | None = None,
     names: Sequence[str] | None = None,
     called: Sequence[str] | None = None,
     own: Mapping[str, Dispatcher] = {},
@@ -198,7 +200,9 @@ def compare(
         listener: hears how far each run is, and which ones are kept; failures are returned.
         fresh: keep no run.
         conclude: called at the end, while `out` still counts as unfinished.
-        prepare: called at the beginning, with `out` claimed; writes inputs into it that the runs name.
+        prepare: called at the beginning, with `out` claimed; writes inputs into it that the runs name, and returns
+            their workload if it is at hand.
+        workload: the workload of the runs if it is at hand, so that it need not be read.
         names: of the runs, paths of their folders below `out`; None: their labels.
         called: what people call each of them, which is bound to it (see `run_names`); None: their labels.
         own: label of a run -> the caller's object that decides in it. No other process knows its class, so these runs
@@ -216,7 +220,7 @@ def compare(
     failures: dict[str, str] = {}
     with Claim(out) as claim:
         if prepare is not None:
-            prepare()
+            workload = prepare()
         named = _counting_alike(named, {name for name, dispatcher in built.items() if dispatcher.needs_energy})
         kept = [] if fresh else [name for name, spec in named.items() if is_made(spec, out / name)]
         if kept:
@@ -225,7 +229,7 @@ def compare(
         pending = sorted(((name, named[name]) for name in named if name not in kept), key=lambda run: -efforts[run[0]])
         if pending:
             little = _is_little(pending) and all(deciders[name].extra is None for name, _ in pending)
-            _make(pending, claim, processes, listener, failures, own, all_here=little)
+            _make(pending, claim, processes, listener, failures, own, workload, all_here=little)
         folders = [out / name for name in named if name not in failures]
         if conclude is not None:
             conclude(folders, failures)
@@ -274,12 +278,13 @@ def _make(
     listener: Listener,
     failures: dict[str, str],
     own: Mapping[str, Dispatcher],
+    workload: WorkloadFile | None,
     *,
     all_here: bool,
 ) -> None:
     """Execute runs, so many at a time or all in this process, and enter why some failed."""
     out = claim.folder
-    here, files = [run for run in pending if all_here or run[1].label in own], InputFiles()
+    here, files = [run for run in pending if all_here or run[1].label in own], InputFiles(workload)
     pending = [run for run in pending if run not in here]
     #: Name of each run that is being made -> whether its folder is new, and what stands for its earlier result.json.
     begun: dict[str, tuple[bool, tuple[int, int] | None]] = {}
@@ -315,6 +320,7 @@ def _make(
                 told=told,
                 ended=ended,
                 alone=_is_others,
+                first=None if workload is None else partial(take_workload, workload),
             )
     except KeyboardInterrupt:
         for label, (fresh, _) in begun.items():
@@ -356,6 +362,11 @@ def _is_others(run: _Named) -> bool:
 
 #: What a worker has read.
 _FILES = InputFiles()
+
+
+def take_workload(workload: WorkloadFile) -> None:
+    """Keep the workload of a worker's tasks, which it then need not read."""
+    _FILES.keep(workload)
 
 
 def execute_named(out: Path, run: _Named, tell: Tell) -> None:

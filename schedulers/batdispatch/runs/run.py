@@ -95,9 +95,16 @@ def spec_options(dispatcher: Dispatcher) -> dict[str, str]:
 class InputFiles:
     """The platform and the workload that were read last, for the runs of a comparison, which all read the same ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, workload: WorkloadFile | None = None) -> None:
+        """Begin, with a workload that is at hand or with none."""
         self._platform: tuple[tuple[object, ...], Platform] | None = None
         self._workload: tuple[str, WorkloadFile] | None = None
+        if workload is not None:
+            self.keep(workload)
+
+    def keep(self, workload: WorkloadFile) -> None:
+        """Take a workload that is at hand."""
+        self._workload = str(workload.path), workload
 
     def platform(self, spec: RunSpec) -> Platform:
         """Return the platform of a run.

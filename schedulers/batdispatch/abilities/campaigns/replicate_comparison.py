@@ -29,7 +29,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.inputs.workloads import Workload
 from batdispatch.report.page import write_page, write_report
 from batdispatch.results.metrics.measure import remarks_on
 from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE, RESULT
@@ -111,7 +111,7 @@ def compare_on_replicates(
     with Claim(out):
         # Who takes part depends on the workload, so inputs are made before runs are named.
         inputs.prepare(listener)
-        workload = read_workload(inputs.workload)
+        workload = inputs.read()
         party = _party(dispatchers, baseline, workload, read_platform(inputs.platform, master=base.master_host).machine)
         (out / INPUT).mkdir(parents=True, exist_ok=True)
         replicates = Replicates.of(options, workload)

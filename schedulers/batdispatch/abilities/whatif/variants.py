@@ -26,7 +26,7 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.groups import account_of, partition_of
 from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.inputs.workloads.windows import plan_windows
@@ -85,14 +85,15 @@ def what_if(
         SimulationError: a run failed.
     """
     with Claim(out):
-        imported = inputs.prepare(listener)
+        columns = inputs.prepare(listener)
+        imported = None if columns is None else columns.told()
         machine = read_platform(inputs.platform, master=base.master_host).machine
         site = setup_of(machine, base.dispatcher)
         setups = dict(variants(site))
         if graded and imported is None:
             raise InputError("is no log, so nothing says what really happened", source=str(inputs.workload))
         specs = _specs(setups, site, base, inputs, out)
-    workload = read_workload(inputs.workload)
+    workload = inputs.read()
 
     def make(count: int) -> dict[str, Path]:
         names = run_names(list(setups))[:count]
@@ -102,6 +103,7 @@ def what_if(
             processes=processes,
             listener=listener,
             fresh=fresh and count == 1,
+            workload=inputs.file,
             names=names,
             called=list(setups)[:count],
         )
