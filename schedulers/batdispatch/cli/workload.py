@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from batdispatch.cli.groups import OpenGroup, option
+from batdispatch.cli.groups import option
 from batdispatch.cli.logs import log_options, machine_of, refuse_log_options
 from batdispatch.cli.messages import echo, is_quiet, json_text, quiet_option, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
 from batdispatch.cli.progress import ProgressDisplay
+from batdispatch.cli.subcommands import OpenGroup
 from batdispatch.cli.tables import plain, table
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogMachine, LogReading
