@@ -37,18 +37,11 @@ def slurm_conf(how: SlurmConfOptions, file: Annotated[Path, Form("slurm.conf")])
     read = scheduling_of(conf, how.slurm_version)
     name = f"slurm-backfill[{','.join(f'{key}={value}' for key, value in read.options.items())}]"
     rows = [
-        {
-            "file": one.source,
-            "line": one.line,
-            "key": one.key,
-            "value": one.value,
-            "verdict": verdict,
-            "means": means,
-        }
+        {"file": one.source, "line": one.line, "key": one.key, "value": one.value, "verdict": verdict, "means": means}
         for one, verdict, means in read.readings
     ]
     said = [
-        f"{verdict:<12}  line {one.line:<4}  {f'{one.key}={one.value}' if one.value else one.key:<40}  {means}"
+        f"{verdict:<12}  line {one.line:<4}  {'='.join(filter(None, (one.key, one.value))):<40}  {means}"
         for one, verdict, means in read.readings
     ]
     aside = [Line(f"note: {remark}", aside=True) for remark in conf.remarks()]
