@@ -23,14 +23,7 @@ def command_of(asked: Question | Questions) -> click.Command:
 
 def _command(question: Question) -> click.Command:
     def call(*structs: Any, as_json: bool, **operands: Any) -> None:
-        if question.listens:
-            from batdispatch.cli.progress import ProgressDisplay
-
-            with ProgressDisplay() as progress:
-                answer = question.answer(*structs, **operands, listener=Terminal(progress.tell))
-        else:
-            answer = question.answer(*structs, **operands)
-        show(answer, as_json=as_json)
+        show(_answer(question, structs, operands), as_json=as_json)
 
     called: Any = json_option(question.as_json, section=question.heading or OTHER_OPTIONS)(call)
     for struct, fields in reversed(question.options):
@@ -39,6 +32,15 @@ def _command(question: Question) -> click.Command:
         called = argument(operand)(called)
     made: click.Command = click.command(question.name, cls=Command, help=question.function.__doc__)(called)
     return made
+
+
+def _answer(question: Question, structs: tuple[Any, ...], operands: dict[str, Any]) -> Answer:
+    if not question.listens:
+        return question.answer(*structs, **operands)
+    from batdispatch.cli.progress import ProgressDisplay
+
+    with ProgressDisplay() as progress:
+        return question.answer(*structs, **operands, listener=Terminal(progress.tell))
 
 
 def show(answer: Answer, *, as_json: bool) -> None:
