@@ -10,7 +10,7 @@ import pytest
 from batdispatch.report import sections as seam
 from batdispatch.report.page import render
 from batdispatch.report.page_sections import SECTIONS
-from batdispatch.report.sections import PageFacts, PageSection, drawn
+from batdispatch.report.sections import PageFacts, PageSection, filled_section
 from batdispatch.results.runs import read_runs
 from result_fixtures import HEADER, row
 
@@ -26,7 +26,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     def announced(name: str, after: str) -> Callable[[PageFacts], PageSection | None]:
         def make(facts: PageFacts) -> PageSection | None:
             text = '{% from "parts.html.j2" import verbatim %}<section id="{{ name }}">{{ verbatim(runs) }}</section>'
-            made = drawn(name, name.upper(), text, after=after, name=name, runs=len(facts.runs))
+            made = filled_section(name, name.upper(), text, after=after, name=name, runs=len(facts.runs))
             return made if name != "nothing" else None
 
         return make

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from batdispatch.report import comparison
 from batdispatch.report.html import breakable, template_text
-from batdispatch.report.sections import MakeSection, PageFacts, PageSection, drawn
+from batdispatch.report.sections import MakeSection, PageFacts, PageSection, filled_section
 from batdispatch.results import rejections
 from batdispatch.results.numbers import durations, number
 from batdispatch.results.runs import Run, has_network
@@ -29,7 +29,7 @@ _DECISION_COLUMNS = (
 
 
 def _filled(anchor: str, title: str, **values: Any) -> PageSection:
-    return drawn(anchor, title, template_text(f"sections/{anchor}.html.j2"), **values)
+    return filled_section(anchor, title, template_text(f"sections/{anchor}.html.j2"), **values)
 
 
 def _lacking(facts: PageFacts) -> PageSection | None:

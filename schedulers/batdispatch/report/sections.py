@@ -72,7 +72,7 @@ class PageSection(NamedTuple):
 MakeSection = Callable[[PageFacts], PageSection | None]
 
 
-def drawn(anchor: str, title: str, template: str, *, after: str = "overview", **values: Any) -> PageSection:
+def filled_section(anchor: str, title: str, template: str, *, after: str = "overview", **values: Any) -> PageSection:
     """Return a section that a template makes of values; the macros of ``parts.html.j2`` are there to import."""
     return PageSection(anchor, title, Markup(environment().from_string(template).render(**values)), after=after)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from batdispatch.inputs.workloads.dates import LogDates
-from batdispatch.report.sections import PageFacts, PageSection, drawn
+from batdispatch.report.sections import PageFacts, PageSection, filled_section
 from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, SolvedPlan
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run
@@ -59,7 +59,7 @@ class SolvedPlans:
 def section(facts: PageFacts) -> PageSection | None:
     """Return what the solvers of some runs did; None: no run has plans."""
     found = solved_plans(facts.runs)
-    return drawn("solved", "Plans", _TEMPLATE, after="decisions", solved=found) if found else None
+    return filled_section("solved", "Plans", _TEMPLATE, after="decisions", solved=found) if found else None
 
 
 def solved_plans(runs: Sequence[Run]) -> list[SolvedPlans]:
