@@ -47,6 +47,11 @@ class PageFacts(NamedTuple):
         """The labels of the runs."""
         return [run.label for run in self.runs]
 
+    @property
+    def reasons(self) -> Mapping[str, Mapping[str, str]]:
+        """Label of a run -> full id of a job -> why it waited, in a sentence."""
+        return self.losses.reasons
+
 
 class PageSection(NamedTuple):
     """A section of a page, below the overview.

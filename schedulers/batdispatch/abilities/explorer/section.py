@@ -44,7 +44,7 @@ def explorer(facts: PageFacts) -> PageSection | None:
     )
     states = [state.value for state in FINAL_STATES]
     # In a script's text nothing but its end tag ends it.
-    header = {**data, **_as_on_page(runs, data["runs"]), "states": states, "reasons": facts.losses.reasons}
+    header = {**data, **_as_on_page(runs, data["runs"]), "states": states, "reasons": facts.reasons}
     told = msgspec.json.encode(header).decode().replace("<", "\\u003c")
     # A page of plain hosts has neither the scripts nor the style of maps and resources.
     main, styles = ("families/main.js", ["explore.css", "families/families.css"])
