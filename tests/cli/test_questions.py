@@ -73,6 +73,15 @@ def shades(
     return Answer(lambda: {"house": house.name, "shade": shade}, [Line(f"{house.name}: {shade}", bold=True)])
 
 
+def drawing(size: Annotated[Size, Fields(first="tall")], *, listener: Listener | None) -> Answer:
+    """Draw it."""
+    assert listener is None or listener.note("drawing") is None
+    words = "many words that go over several lines"
+    tables = [Table(["", ""], [("a", [words])], (0, 1), long, 20) for long in ("", "fold", "cut")]
+    return Answer({"wide": size.wide}, ["drawn", *tables], written="d.svg")
+
+
+DRAWING = Question("drawing", drawing, quiet=True, common=("tall",))
 AREA = Question("area", area, "Print the area as JSON.")
 FOLLOW = Question("follow", follow)
 SHADES = Question("shades", shades, heading="Results")
@@ -157,6 +166,27 @@ def test_an_operand_may_be_missing_or_one_of_a_list_and_must_exist_where_it_says
     assert SHADES.ask(tmp_path, "dark").facts() == {"house": tmp_path.name, "shade": "dark"}
 
 
+def test_a_quiet_question_says_what_was_written_and_facts_alone() -> None:
+    loud, quiet, facts = (call(DRAWING, *words) for words in ((), ("--quiet",), ("-q", "--json")))
+    assert (loud.stdout.splitlines()[0], loud.stdout.splitlines()[-1]) == ("drawn", "d.svg")
+    assert "drawing" in loud.stderr
+    assert (quiet.output, facts.output) == ("d.svg\n", '{\n  "wide": 2\n}\nd.svg\n')
+
+
+def test_tables_say_what_becomes_of_long_texts() -> None:
+    lines = call(DRAWING).stdout.splitlines()[1:-1]
+    assert max(map(len, lines)) <= 20
+    # Without more words go over several lines, as folded; a text that is cut off has one.
+    assert len(lines) == 2 * len(lines[: (len(lines) - 1) // 2]) + 1 > 3
+
+
+def test_help_shows_what_people_use_first_and_a_field_may_stand_before_the_others() -> None:
+    text, whole = call(DRAWING, "--help").output, call(DRAWING, "--help-all").output
+    assert "--tall" in text
+    assert "--wide" not in text
+    assert whole.index("--tall") < whole.index("--wide")
+
+
 # ---------------------------------------------------------------------- our own
 
 
@@ -172,6 +202,11 @@ def test_a_question_of_ours_says_how_its_operands_are_called(question: Question)
     assert all(operand.form.metavar or operand.form.choices for operand in question.operands)
     taken = [name for name in inspect.signature(question.function).parameters if name != "listener"]
     assert taken[len(question.options) :] == [operand.name for operand in question.operands]
+
+
+def test_a_question_of_ours_that_takes_long_can_be_quiet() -> None:
+    # What check prints is its answer, of which nothing can be left out.
+    assert {each.name for each in own_questions() if each.listens and not each.quiet} == {"check"}
 
 
 def test_a_question_is_asked_from_python_as_from_the_command_line() -> None:

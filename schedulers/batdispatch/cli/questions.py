@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import Any
 
 import click
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Command, Group
-from batdispatch.cli.messages import Terminal, echo, json_text
+from batdispatch.cli.messages import Terminal, echo, is_quiet, json_text, quiet_option
 from batdispatch.cli.options import argument, options
 from batdispatch.cli.outputs import json_option
-from batdispatch.core.questions import Answer, Line, Question, Questions
+from batdispatch.core.questions import Answer, Question, Questions, Table
 
 
 def command_of(asked: Question | Questions) -> click.Command:
@@ -25,12 +26,14 @@ def _command(question: Question) -> click.Command:
     def call(*structs: Any, as_json: bool, **operands: Any) -> None:
         show(_answer(question, structs, operands), as_json=as_json)
 
-    called: Any = json_option(question.as_json, section=question.heading or OTHER_OPTIONS)(call)
+    called: Any = quiet_option(call) if question.quiet else call
+    called = json_option(question.as_json, section=question.heading or OTHER_OPTIONS)(called)
     for struct, fields in reversed(question.options):
-        called = options(struct, only=fields.only, needed=fields.needed)(called)
+        called = options(struct, only=fields.only, first=fields.first, needed=fields.needed)(called)
     for operand in reversed(question.operands):
         called = argument(operand)(called)
-    made: click.Command = click.command(question.name, cls=Command, help=question.function.__doc__)(called)
+    about = {"help": question.function.__doc__, "common": question.common}
+    made: click.Command = click.command(question.name, cls=Command, **about)(called)
     return made
 
 
@@ -47,15 +50,22 @@ def show(answer: Answer, *, as_json: bool) -> None:
     """Print an answer, and end with its status if that says anything."""
     if as_json and answer.facts is not None:
         echo(json_text(answer.facts() if callable(answer.facts) else answer.facts))
-    else:
+    elif not is_quiet():
         for piece in answer.text:
-            if isinstance(piece, str):
-                echo(piece)
-            elif isinstance(piece, Line):
-                echo(piece.text, err=piece.aside, bold=piece.bold)
+            if isinstance(piece, Table):
+                echo(_table(piece))
             else:
-                from batdispatch.cli.tables import plain, table
-
-                echo(plain(table(piece.headings, piece.rows, left=piece.left)))
+                text, aside, bold = (piece, False, False) if isinstance(piece, str) else piece
+                echo(text, err=aside, bold=bold)
+    if answer.written:
+        echo(answer.written)
     if answer.status:
         sys.exit(answer.status)
+
+
+def _table(shown: Table) -> str:
+    from batdispatch.cli.tables import plain, table
+
+    more: dict[str, Any] = {"": {}, "fold": {"overflow": "fold"}, "cut": {"no_wrap": True}}[shown.long]
+    width = shutil.get_terminal_size((shown.width, 24)).columns
+    return plain(table(shown.headings, shown.rows, left=shown.left, **more), width=width)

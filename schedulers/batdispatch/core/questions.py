@@ -12,7 +12,7 @@ import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -40,11 +40,16 @@ class Table(NamedTuple):
         headings: of all columns; if none says anything, they are left out.
         rows: the name of each and its cells.
         left: numbers of the columns whose texts begin at the left; the others end at the right.
+        long: what becomes of a text that is too long: it goes on in a line of its own (``fold``), or is cut off at a
+            word (``cut``); empty: words go over several lines.
+        width: in characters where there is no terminal.
     """
 
     headings: Sequence[str]
     rows: Sequence[tuple[str, Sequence[str]]]
     left: Sequence[int] = (0,)
+    long: Literal["", "fold", "cut"] = ""
+    width: int = 100
 
 
 class Answer(NamedTuple):
@@ -55,11 +60,13 @@ class Answer(NamedTuple):
             line by line; None: programs read the same as people.
         text: the answer for people.
         status: the exit status of the command.
+        written: path of a file that was written, which is printed in any case; empty: none was.
     """
 
     facts: Any
     text: Iterable[str | Line | Table]
     status: int = 0
+    written: str = ""
 
 
 class Fields(NamedTuple):
@@ -68,10 +75,12 @@ class Fields(NamedTuple):
     Attributes:
         only: their names; none: all.
         needed: whether a field without a default has to be given; it is the empty text otherwise.
+        first: the field that stands before the others in the help.
     """
 
     only: tuple[str, ...] = ()
     needed: bool = True
+    first: str = ""
 
     def take(self, struct: type[msgspec.Struct], given: dict[str, Any]) -> msgspec.Struct:
         """Return the struct of what is given, and take that out."""
@@ -95,12 +104,16 @@ class Question:
         function: that answers it.
         as_json: the help of ``--json``.
         heading: of the help, under which ``--json`` stands; empty: with options that have none.
+        quiet: whether there is ``--quiet``, with which nothing is printed but facts and what was written.
+        common: names of the options that people use first, which ``--help`` shows; none: it shows all.
     """
 
     name: str
     function: Callable[..., Answer]
     as_json: str = "Print the answer as JSON."
     heading: str = ""
+    quiet: bool = False
+    common: tuple[str, ...] = ()
 
     @cached_property
     def _kinds(self) -> dict[str, Any]:
