@@ -4,6 +4,7 @@
     python benchmarks/slurm.py --recordings DIR               of others; --phases tries clocks and phases, too
     python benchmarks/slurm.py --accounts DIR                 the table of docs/slurm.md: DIR has a folder of each site
                                                               with its sacct.txt and its slurm.conf in site/
+    python benchmarks/slurm.py --what-ifs DIR                 the table of docs/whatif.md, of the same sites
     python benchmarks/slurm.py --record DIR [--trace NAME]    run a real Slurm (root; Debian: slurm-wlm), then the table
 
 A trace of 50 jobs takes some ten minutes in real time and little CPU; several run side by side in --parallel processes.
@@ -34,6 +35,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
+from slurm_changes import CHANGES, told, truth
 from slurm_truth import FOLDER, read_recording
 
 NODES, CPUS = 8, 4
@@ -454,10 +456,32 @@ def print_accounts(folder: Path) -> None:
     )
 
 
+def print_changes(folder: Path) -> None:
+    """Print what `whatif` says of changes whose effect was recorded, and how far that is from what came of them."""
+    print("| site | change | really | whatif | 95 % interval | off by |")
+    print("|---|---|---|---|---|---|")
+    off: list[float] = []
+    right = 0
+    for case in CHANGES:
+        true = truth(folder, case)
+        with tempfile.TemporaryDirectory() as out:
+            said = told(folder, case, Path(out))
+        off.append(abs(said.ratio / true - 1.0))
+        right += (said.ratio > 1.0) == (true > 1.0)
+        site = f"{case.site}, partition {case.partition}" if case.partition else case.site
+        cells = f"{true:.2f} | {said.ratio:.2f} | {said.low:.2f} to {said.high:.2f} | {off[-1]:.0%}"
+        print(f"| {site} | `{case.change}` | {cells} |", flush=True)
+    print(
+        f"\nright sign: {right} of {len(CHANGES)}; off by {statistics.median(off):.1%} in the median, "
+        f"{max(off):.1%} at most"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--recordings", type=Path, default=FOLDER, metavar="DIR")
     parser.add_argument("--accounts", type=Path, metavar="DIR", help="sites with accounts instead")
+    parser.add_argument("--what-ifs", type=Path, metavar="DIR", help="changes of such sites instead")
     parser.add_argument("--phases", action="store_true", help="try phases also where the clock is known")
     parser.add_argument("--record", type=Path, metavar="DIR")
     parser.add_argument("--trace", action="append", choices=list(traces()), help="only these")
@@ -467,6 +491,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.accounts is not None:
         print_accounts(given.accounts)
+        return
+    if given.what_ifs is not None:
+        print_changes(given.what_ifs)
         return
     if given.record is not None:
         if not all(map(shutil.which, ("slurmctld", "slurmd"))) or os.geteuid():

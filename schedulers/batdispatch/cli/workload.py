@@ -61,7 +61,7 @@ def command() -> None:
 @json_option("Print everything as JSON instead of tables.")
 @quiet_option
 def show(on: LogMachine, reading: LogReading, path: str, html: Path | None, as_json: bool) -> None:
-    """Show what a workload or log is like: load, sizes, run times, walltimes, users and arrivals.
+    """Show what a workload or log is like: load, sizes, run times, walltimes, users, arrivals, and who waited.
 
     W is a Batsim workload, or a log that `batdispatch convert` reads, as the options of that command say.
 
@@ -103,12 +103,16 @@ def show(on: LogMachine, reading: LogReading, path: str, html: Path | None, as_j
 def _tables(traits: Traits) -> Iterator[Table]:
     from batdispatch.report.workload.tables import HEADINGS, facts, quantile_rows, user_rows
     from batdispatch.report.workload.traits import WEEKDAYS
+    from batdispatch.report.workload.waits import wait_headings, wait_rows
 
     yield table(["", ""], [(name, [text]) for name, text in facts(traits)], left=(0, 1), overflow="fold")
     yield table(["", *HEADINGS], quantile_rows(traits), overflow="fold")
     users = user_rows(traits)
     if users:
         yield table(["user", "jobs", "of the jobs", "of the work"], users, overflow="fold")
+    waits = wait_rows(traits)
+    if waits:
+        yield table(["waits in the log of", *wait_headings(traits)], waits, overflow="fold")
     sizes = traits.sizes()
     yield _bars(f"{traits.unit}s", {"of the jobs": sizes.jobs, "of the work": sizes.work}, sizes.names)
     if len(traits.accuracy):

@@ -20,7 +20,7 @@ from batdispatch.abilities.sites.doors.eta.calibration import (
     raw_quantiles,
 )
 from batdispatch.abilities.sites.doors.eta.estimate import _reason, estimate
-from batdispatch.abilities.sites.doors.eta.experience import Experience
+from batdispatch.abilities.sites.doors.eta.experience import Experience, _most_waiting
 from batdispatch.abilities.sites.doors.eta.fit import distance, misfit
 from batdispatch.abilities.sites.doors.eta.futures import ARRIVALS, Futures, arrivals_of, columns_of
 from batdispatch.abilities.sites.doors.eta.places import places_of
@@ -558,6 +558,42 @@ def test_misfit_by_hand(change: dict[str, np.ndarray], running: int, said: str) 
     if running < UNITS and not change:
         waiting = waiting._replace(submission=np.full(20, 3879.0))
     assert misfit(queue_of(history, running, waiting, 4000.0), UNITS, "hosts") == said
+
+
+def test_a_queue_that_is_longer_than_any_of_the_history_is_unlike_it() -> None:
+    history = busy_history()
+    waiting = history.take(slice(0, 20))._replace(submission=np.full(20, 3850.0))
+    moment = queue_of(history, UNITS, waiting, 4000.0)
+    assert misfit(moment, UNITS, "hosts") == ""
+    # 40 hosts are asked for: less than one and a half times 27, and more than that of 26.
+    assert misfit(moment, UNITS, "hosts", 27) == ""
+    said = "its waiting jobs ask for 40 hosts, and those of the history for 26 at most"
+    assert misfit(moment, UNITS, "hosts", 26) == said
+
+
+def test_most_that_waited_is_counted_until_now() -> None:
+    rows = rows_of("u", [1.0] * 4, [1.0] * 4)._replace(
+        units=np.array([3, 2, 4, 100]),
+        submission=np.array([0.0, 5.0, 10.0, 30.0]),
+        start=np.array([10.0, np.nan, 25.0, 40.0]),
+    )
+    # 3 and 2 until 10 s, then 2 and 4: the first one starts before the third one comes.
+    assert [_most_waiting(rows, now) for now in (4.0, 9.0, 29.0, 30.0)] == [3, 5, 6, 102]
+
+
+def test_a_past_of_fewer_than_ten_waits_has_no_interval() -> None:
+    quantiles = np.tile([5.0, 29.0, 69.0, 139.0, 300.0], (100, 1))
+    # One in ten still waits when the past ends, 1,000 s after its first moment, for 50 s: the mean is 90 or 102 s.
+    for waits, told in ((94.0, True), (107.0, False)):
+        wait = np.where(np.arange(100) % 10 == 0, np.inf, waits)
+        at = np.where(np.isinf(wait), 950.0, np.linspace(0.0, 800.0, 100))
+        at[0] = 0.0
+        wait[0] = waits
+        order = np.argsort(at, kind="stable")
+        past = past_of(quantiles, wait[order], at[order])
+        mean = (91 * waits + 9 * 50.0) / 100
+        assert past.length(1000.0) == pytest.approx(1000.0 / mean)
+        assert [one.held is not None for one in past.records(1000.0)] == [told] * 2
 
 
 def test_few_jobs_are_no_ground_for_doubt() -> None:

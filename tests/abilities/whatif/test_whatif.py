@@ -150,7 +150,7 @@ def test_sizes_are_compared_like_anything_else(site: made_up_site.MadeUpSite, tm
     texts, unit = durations([more.mean_wait, first.mean_wait])
     waits = [f"{text} {unit}".strip() for text in texts]
     assert said.startswith(
-        f"With easy on 20 hosts (+33.3 % hosts), jobs wait {waits[0]} in the mean instead of {waits[1]} with "
+        f"With easy on 20 hosts (+33.3 % nodes), jobs wait {waits[0]} in the mean instead of {waits[1]} with "
     )
     assert page.index('class="bars"') < page.index("<table")
     # It links to the runs side by side, by the names of the changes.

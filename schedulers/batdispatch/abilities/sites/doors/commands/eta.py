@@ -70,18 +70,16 @@ def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
 def _print(found: QueueEstimate, reasons: bool) -> None:
     from batdispatch.abilities.sites.doors.eta.calibration import INTERVALS
     from batdispatch.cli.tables import plain, table
-    from batdispatch.results.numbers import duration, duration_unit, number
+    from batdispatch.results.numbers import duration_unit, number
 
-    # One unit for all times, so that a start can be held against a wait; what is below half of it has its own.
+    # One unit for all times, so that a start can be held against a wait.
     medians = sorted(one.median for one in found.jobs if one.median)
-    shared = duration_unit([medians[len(medians) // 2]]) if medians else None
+    scale, unit = duration_unit(medians[len(medians) // 2 :][:1])
 
     def span(low: float | None, high: float | None) -> str:
         if low is None or high is None:
             return "unknown"
-        # Both ends in the unit of the later one, so that the table is narrow.
-        scale, unit = shared if shared and high >= shared[0] / 2 else duration_unit([high])
-        return f"{number(low / scale)} to {number(high / scale)}\N{NO-BREAK SPACE}{unit}"
+        return f"{number(low / scale)} to {number(high / scale)}"
 
     def day(date: str | None) -> str:
         if date is None:
@@ -90,18 +88,18 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         return _minute(date)[5 if date[:4] == (found.taken or "")[:4] else 0 :]
 
     def moment(seconds: float | None) -> str:
-        return "never" if seconds is None else duration(seconds, shared)
+        return "never" if seconds is None else number(seconds / scale)
 
     dated = ["start"] if found.taken else []
     headings = [
         "job",
         "place",
         found.unit,
-        "waited",
-        "starts in",
+        f"waited, {unit}",
+        f"starts in, {unit}",
         *dated,
-        *("no interval" if found.misfit else _heading(each) for each in found.records),
-        "by walltimes",
+        *(f"{'no interval' if found.misfit else _heading(each)}, {unit}" for each in found.records),
+        f"by walltimes, {unit}",
     ]
     rows = [
         (
@@ -109,7 +107,7 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
             [
                 "-" if one.place is None else f"{one.place:,}",
                 f"{one.units:,}",
-                duration(one.waited, shared),
+                moment(one.waited),
                 moment(one.median),
                 *(day(one.date) for _ in dated),
                 *(span(*(one.quantiles[end] for end in INTERVALS[record.share])) for record in found.records),
@@ -135,7 +133,9 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         echo(f"{one.job}: {one.reason}{said}")
         for remedy in one.remedies or ():
             date = f", {day(remedy.date)}" if remedy.date else ""
-            echo(f"{one.job}: with {_change(remedy, one.units, found.unit)} it starts in {moment(remedy.median)}{date}")
+            echo(
+                f"{one.job}: with {_change(remedy, one.units, found.unit)} it starts in {moment(remedy.median)} {unit}{date}"
+            )
         if not one.remedies:
             echo(f"{one.job}: no smaller size or shorter walltime that was tried lets it start sooner")
 
@@ -160,6 +160,6 @@ def _remark(record: IntervalRecord) -> str:
     """Say how often an interval held."""
     share = f"{100 * record.share:.0f} %"
     if record.held is None:
-        return f"too little is known of the past to tell an interval of {share}"
+        return f"the past that is known is too short to tell an interval of {share}"
     held = f"{100 * record.held:.0f} % of the last {record.count:,} starts of which we know"
     return f"the interval of {share} held {held}" + ("" if record.covers else ": too few, so it is none")
