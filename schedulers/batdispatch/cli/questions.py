@@ -51,12 +51,14 @@ def show(answer: Answer, *, as_json: bool) -> None:
     if as_json and answer.facts is not None:
         echo(json_text(answer.facts() if callable(answer.facts) else answer.facts))
     elif not is_quiet():
+        above: Any = None
         for piece in answer.text:
             if isinstance(piece, Table):
-                echo(_table(piece))
+                echo(("\n" if isinstance(above, Table) else "") + _table(piece))
             else:
                 text, aside, bold = (piece, False, False) if isinstance(piece, str) else piece
                 echo(text, err=aside, bold=bold)
+            above = piece
     if answer.written:
         echo(answer.written)
     if answer.status:

@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table that is printed.
+    """A table that is printed; between two of them there is an empty line.
 
     Attributes:
         headings: of all columns; if none says anything, they are left out.
