@@ -9,7 +9,8 @@ from lxml import html
 from batdispatch.core.errors import InputError
 from batdispatch.report.comparison import inputs, warnings
 from batdispatch.report.html import formula
-from batdispatch.report.page import _leaves, render, write_report
+from batdispatch.report.page import render, write_report
+from batdispatch.report.page_sections import _leaves
 from batdispatch.results.metrics.compute import METRICS, metrics
 from batdispatch.results.metrics.rows import metric_row
 from batdispatch.results.numbers import duration_unit, durations, number

@@ -15,7 +15,6 @@ from batdispatch.cli.logs import log_options, refuse_log_options
 from batdispatch.cli.messages import Terminal, echo, json_text, quiet_option, show
 from batdispatch.cli.options import options, refuse
 from batdispatch.cli.outputs import (
-    explain_option,
     fresh_option,
     json_option,
     out_option,
@@ -25,7 +24,7 @@ from batdispatch.cli.outputs import (
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogReading
-from batdispatch.runs.comparison_options import CapacityOptions, ComparisonOptions
+from batdispatch.runs.comparison_options import CapacityOptions, ComparisonOptions, ReportReasons
 from batdispatch.runs.spec import REAL_BATSIM, RunSpec
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ _COMMON = (
 @options(CapacityOptions)
 @out_option("comparison")
 @report_option
-@explain_option
+@options(ReportReasons)
 @option(
     "--with-log",
     section=RESULTS,
@@ -94,13 +93,13 @@ _COMMON = (
 def command(
     who: ComparisonOptions,
     sizes: CapacityOptions,
+    reasons: ReportReasons,
     typed: RunSpec,
     reading: LogReading,
     *,
     log: str | None,
     out: Path,
     report: bool,
-    explain: bool,
     with_log: bool,
     fresh: bool,
     processes: int,
@@ -158,7 +157,7 @@ def command(
             processes=processes,
             fresh=fresh,
             report=report,
-            explain=explain,
+            explain=reasons.explain,
             with_log=with_log,
             words=given_words(),
             listener=Terminal(progress.tell),

@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from batdispatch.core.abilities import missing_ability
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
-from batdispatch.core.line.settings import Form, roles_of
+from batdispatch.core.line.settings import Form
 
 if TYPE_CHECKING:
     from batdispatch.inputs.platforms.generate import Links
@@ -110,16 +110,3 @@ class Flat(Kind, frozen=True, kw_only=True):
 
 #: The kinds that are of no one machine.
 KINDS = (Flat,)
-
-
-class ShowOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a platform is read.
-
-    master_host: Keep this host for Batsim itself. The default is master_host, if there is one.
-    roles: Give a host a role (storage, compute_node), as Batsim's -r does.
-    batsim: Number hosts as this version of Batsim does.
-    """
-
-    master_host: Annotated[str | None, Form("NAME")] = None
-    roles: Annotated[dict[str, str], Form("HOST:ROLE", name="--role", gather=roles_of)] = {}
-    batsim: Literal["4", "5"] = "4"

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import cast
 
-from batdispatch.report.plan_tables import MOST, solved_plans
+from batdispatch.abilities.solvers.doors.plans_section import MOST, solved_plans
 from batdispatch.results.decisions import SolvedPlan
 from batdispatch.results.runs import Run
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from batdispatch.inputs.workloads.dates import LogDates
+from batdispatch.report.sections import PageFacts, PageSection, filled_section
 from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, SolvedPlan
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run
@@ -26,6 +27,17 @@ _HEADINGS = (
 _WORDS = {PROVEN: "proven the best", INCUMBENT: "found", NONE: "none found"}
 
 
+_TEMPLATE = """{% from "parts.html.j2" import table -%}
+<section id="solved" class="fold">
+<h2>What the solver did</h2>
+{%- for run in solved %}
+<h3>{{ run.label }}</h3>
+<p>{{ run.lead }}</p>
+{{- table("Plans of " ~ run.label, run.headings, run.rows) }}
+{%- endfor %}
+</section>"""
+
+
 @dataclass(frozen=True)
 class SolvedPlans:
     """The plans of a run, as its page shows them.
@@ -42,6 +54,12 @@ class SolvedPlans:
     lead: str
     headings: Sequence[str]
     rows: list[tuple[str, list[str]]]
+
+
+def section(facts: PageFacts) -> PageSection | None:
+    """Return what the solvers of some runs did; None: no run has plans."""
+    found = solved_plans(facts.runs)
+    return filled_section("solved", "Plans", _TEMPLATE, after="decisions", solved=found) if found else None
 
 
 def solved_plans(runs: Sequence[Run]) -> list[SolvedPlans]:
