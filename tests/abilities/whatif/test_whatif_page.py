@@ -52,6 +52,14 @@ def test_the_page_says_what_the_first_change_does_and_which_one_does_most() -> N
     assert text.endswith("Worse off with hosts+10%, beyond chance: size 1.")
 
 
+def test_if_every_change_makes_jobs_wait_longer_they_wait_least_with_the_baseline() -> None:
+    told = found()
+    hours = (1.0, 2.0, 1.5)
+    worse = [site._replace(mean_wait=3600.0 * wait) for site, wait in zip(told.variants, hours, strict=True)]
+    text = plain(opening(replace(told, variants=worse)).text)
+    assert "They wait least with the baseline: 1 h." in text, text
+
+
 def test_the_longest_wait_is_that_of_all_windows_and_the_slowdown_a_mean() -> None:
     shown = {heading: place for place, heading in enumerate(opening(found()).headings)}
     rows = [[plain(bar.text) for bar in bars] for _, _, bars in opening(found()).rows]

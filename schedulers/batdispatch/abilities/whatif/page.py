@@ -150,8 +150,8 @@ def opening(found: WhatIf) -> Opening:
         return opening_of(f"With {_named(first)}, jobs wait {found.mean_wait(first)} in the mean.", [], [])
     text = f"{_change(found, 0)}.{_price(found, 0)}"
     if len(changes) > 1:
-        best = min(changes, key=lambda one: one.mean_wait)
-        text += f" They wait least with {best.label}: {found.mean_wait(best)}."
+        best = min(found.variants, key=lambda one: one.mean_wait)
+        text += f" They wait least with {_named(best)}: {found.mean_wait(best)}."
     losers = [f"{group.kind} {group.name}" for group, pairs in found.group_pairs if _loses(pairs[0])]
     if losers:
         more = f" and {len(losers) - 3} more" if len(losers) > 3 else ""
