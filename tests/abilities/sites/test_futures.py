@@ -16,6 +16,7 @@ from batdispatch.abilities.sites.doors.eta.calibration import (
     _quantile,
     ask_at,
     calibrate,
+    coverage,
     offsets_of,
     raw_quantiles,
 )
@@ -263,6 +264,15 @@ def test_a_wait_that_is_not_over_counts_once_it_is_longer_than_what_was_told() -
     assert (half.count, half.held) == (9, 0.0)
     assert most.count < 9
     assert most.held == 0.0
+
+
+def test_an_interval_holds_its_own_ends() -> None:
+    """Jobs that start at once, where nothing else is told, start within the interval from 0 s to 0 s."""
+    told = np.zeros((4, len(LEVELS)))
+    told[:, 2:] = [0.0, 5.0, 9.0]
+    # Of 25 to 75 %, which is from 0 to 5 s: both ends are held, what is beyond is not.
+    assert coverage(told, np.array([0.0, 5.0, 5.1, 0.0]), (1, 3)) == 0.75
+    assert coverage(told, np.zeros(4), (0, 2)) == 1.0
 
 
 @needs_kernels
@@ -596,6 +606,9 @@ def test_a_reason_names_what_all_that_came_before_ask_for() -> None:
     waiting = rows_of("u", [1.0] * 3, [1.0] * 3)._replace(units=np.array([3, 2, 4]))
     said = "short of hosts: 1 hosts free, 4 asked for; 2 jobs that came before it wait for 5 hosts"
     assert _reason(waiting, 2, 1, UNITS, "hosts") == said
+    # What asks for all that is free has room.
+    assert _reason(waiting, 0, 3, UNITS, "hosts") == "room for it: 3 hosts free, 3 asked for"
+    assert _reason(waiting, 0, 2, UNITS, "hosts") == "short of hosts: 2 hosts free, 3 asked for"
 
 
 @pytest.mark.parametrize("seed", range(4))
