@@ -494,6 +494,23 @@ def test_remedies_by_hand(
 
 
 @needs_kernels
+def test_the_gap_that_is_tried_is_that_before_the_jobs_ahead() -> None:
+    """Jobs ahead start in 1000 and 2000 s, the one that is asked about in 700 s, and one behind it in 400 s."""
+    tried: list[tuple[int, float]] = []
+
+    class Recorded(Trials):
+        def median(self, row: int, units: int, walltime: float) -> float:
+            tried.append((units, walltime))
+            return 700.0
+
+    moment = held_machine(8, [(10, 600.0), (2, 3000.0), (10, 600.0), (1, 60.0)])
+    trials = Recorded(moment, Futures("easy", UNITS, 1), NOTHING_LEARNED, 1)
+    assert trials.remedies(1, np.array([1, 3, 2, 4]), np.array([1000.0, 700.0, 2000.0, 400.0])) == []
+    # 16 whole minutes are 960 s; half of its own walltime is 1500 s.
+    assert {walltime for units, walltime in tried if units == 2} == {3000.0, 960.0, 1500.0}
+
+
+@needs_kernels
 @pytest.mark.parametrize("seed", [0, 2, 3])
 def test_a_trial_of_a_jobs_own_request_gives_the_estimate(seed: int) -> None:
     moment, futures = History(table(seed, 120)).at(2500.0), Futures("easy", UNITS, 6)
@@ -558,6 +575,8 @@ def busy_history() -> JobRows:
         # Two hosts are asked for.
         ({}, 6, "all its jobs wait while 4 of the history's 10 hosts are free: its machine may be smaller"),
         ({}, 9, ""),
+        # One of them asks for five hosts, which are not free.
+        ({"units": np.array([5] + [2] * 19)}, 6, ""),
         # Whoever came two minutes ago may yet start.
         ({"submission": np.full(20, 3881.0)}, 6, ""),
     ],
@@ -568,6 +587,15 @@ def test_misfit_by_hand(change: dict[str, np.ndarray], running: int, said: str) 
     if running < UNITS and not change:
         waiting = waiting._replace(submission=np.full(20, 3879.0))
     assert misfit(queue_of(history, running, waiting, 4000.0), UNITS, "hosts") == said
+
+
+def test_who_ended_jobs_before_is_known() -> None:
+    """The waiting users have jobs among those that ended, and none among those that came of late."""
+    history = busy_history()
+    queue = queue_of(history, UNITS, history.take(slice(0, 20))._replace(submission=np.full(20, 3850.0)), 4000.0)
+    late = queue._replace(came=history._replace(users=np.array(["w"] * 40, dtype=object)))
+    assert misfit(late, UNITS, "hosts") == ""
+    assert "21 of its 21 jobs are of users" in misfit(late._replace(ended=late.came), UNITS, "hosts")
 
 
 def test_few_jobs_are_no_ground_for_doubt() -> None:
