@@ -82,6 +82,21 @@ def test_tasks_without_bytes_between_them_pay_no_latency() -> None:
     assert plan(graph, [0, 1], [2, 1], [0.0, 0.0], slow)[1] == Step(1, 1.0, 2.0)
 
 
+def test_a_copy_costs_nothing_between_resources_of_one_memory() -> None:
+    """Two cores and a GPU: of six ordered pairs, four lie between two memories, at 3 s and 6 s a GB."""
+
+    def copy(size: int, source: int, target: int) -> float:
+        return 3.0 + size * 6e-9 if source != target else 0.0
+
+    assert mean_costs([0, 0, 1], copy) == pytest.approx((4 * 3.0 / 6, 4 * 6e-9 / 6))
+    assert mean_costs([0], copy) == (0.0, 0.0)
+
+
+def test_of_equal_finishes_the_first_resource_is_taken() -> None:
+    graph = Graph([[9, 4, 4], [9, 4, 4]], [{}, {}], [[0.0] * 3] * 2)
+    assert plan(graph, [0, 1, 2], [1, 1], [0.0] * 3, apart) == [Step(1, 0.0, 4.0), Step(2, 0.0, 4.0)]
+
+
 def test_the_longest_way_goes_first() -> None:
     """One core: a chain of three, and a task of 2 s that came before it. By rank the chain's first task begins."""
     tasks = [task("a", 2.0, None), task("b", 1.0, None), task("c", 1.0, None, after=["b"])]
