@@ -141,6 +141,29 @@ def test_warns_when_runs_do_not_compare(write_jobs):
     assert any("different jobs" in sentence for sentence in warnings(read_runs([one, three])))
 
 
+@pytest.mark.parametrize(
+    ("changed", "differ"),
+    [
+        ({}, False),
+        ({"submission": 0.5}, True),
+        ({"units": 2, "hosts": "0-1"}, True),
+        ({"start": 7.0, "finish": 8.0}, False),
+    ],
+)
+def test_jobs_are_the_same_if_names_submissions_and_sizes_are(write_jobs, changed, differ):
+    """When and where a job ran is the dispatcher's doing."""
+    one, two = write_jobs({"a": {}, "b": {}}, "one"), write_jobs({"a": {}, "b": changed}, "two")
+    named = write_jobs({"a": {}, "c": {}}, "named")
+    assert any("different jobs" in sentence for sentence in warnings(read_runs([one, two]))) == differ
+    assert any("different jobs" in sentence for sentence in warnings(read_runs([one, named])))
+
+
+def test_a_run_alone_is_not_warned_of_what_cannot_be_compared(write_jobs):
+    bare, other = write_jobs({"a": {}}, "bare"), write_jobs({"a": {}}, "other")
+    assert warnings(read_runs([bare])) == []
+    assert any("whether they compare is not known" in sentence for sentence in warnings(read_runs([bare, other])))
+
+
 def test_attempts_of_jobs_have_rows_of_their_own(write_jobs):
     killed = {"state": "COMPLETED_WALLTIME_REACHED", "finish": 4.0}
     tried = write_jobs(

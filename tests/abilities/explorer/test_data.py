@@ -103,6 +103,15 @@ def test_segments_of_one_job_follow_each_other(write_jobs: Jobs) -> None:
     assert values["held"] == [0, 3, 0]
 
 
+def test_a_walltime_is_rounded_up_to_whole_seconds(write_jobs: Jobs) -> None:
+    """The column has one second more, since 0 says that there is no walltime."""
+    table = page_data(read_runs([write_jobs({"a": {"walltime": 59.2}, "b": {"walltime": 60}, "c": {}})]), {})
+    assert table is not None
+    read = Read(table)
+    read.summed("submission")
+    assert read.next("walltime") == [61, 61, 0]
+
+
 def test_runs_that_are_too_many_are_named(write_jobs: Jobs, monkeypatch: Any) -> None:
     folders = [write_jobs({name: {} for name in "ab"}, f"run{number}") for number in range(3)]
     monkeypatch.setattr(data, "MAX_SEGMENTS", 4)

@@ -90,6 +90,40 @@ def test_the_terminal_says_the_answer_first() -> None:
     assert row.split()[2:6] == ["40", "60", "min", "*3.00"]
 
 
+def test_if_every_change_makes_jobs_wait_longer_they_wait_least_with_the_baseline() -> None:
+    told = found()
+    hours = (1.0, 2.0, 1.5)
+    worse = [site._replace(mean_wait=3600.0 * wait) for site, wait in zip(told.variants, hours, strict=True)]
+    text = plain(opening(replace(told, variants=worse)).text)
+    assert "They wait least with the baseline: 1 h." in text, text
+
+
+@pytest.mark.parametrize(
+    ("worse", "price"),
+    [
+        # All that are judged fall by half: nothing is a price.
+        ({}, ""),
+        # Waits of those who wait longest are one even if it may be chance, as the slowdown is not.
+        ({"max_waiting_time": [2.0] * 6}, " and 2.00 times the longest wait"),
+        ({"mean_bounded_slowdown": [0.5, 1.7, 0.6, 1.6, 0.7, 1.8]}, ""),
+        (
+            {"mean_bounded_slowdown": [3.0] * 6, "p99_waiting_time": [1.5] * 6},
+            ", 3.00 times the mean bounded slowdown and 1.50 times the 99 % wait",
+        ),
+    ],
+)
+def test_the_price_of_a_change_is_what_gets_worse(worse: dict[str, list[float]], price: str) -> None:
+    told = found()
+    tables = dict(told.tables)
+    for aim in AIMS:
+        if aim.metric in worse:
+            columns = np.column_stack([WAITS, WAITS * worse[aim.metric], WAITS * 0.2])
+            tables[aim] = RunMetric(aim.metric, BLOCKS, LABELS, columns)
+    text = plain(opening(replace(told, tables=tables)).text)
+    said = text.partition(" The price: 10 nodes more")[2].partition(" They wait")[0]
+    assert said == f"{price}.", text
+
+
 def test_the_longest_wait_is_that_of_all_windows_and_the_slowdown_a_mean() -> None:
     shown = {heading: place for place, heading in enumerate(opening(found()).headings)}
     rows = [[plain(bar.text) for bar in bars] for _, _, bars in opening(found()).rows]
