@@ -38,8 +38,8 @@ def logs(draw: st.DrawFn) -> list[Task]:
 class Lived:
     """EASY beside a schedule that is known: moments pass, and jobs come, start and end in it."""
 
-    def __init__(self, tasks: list[Task], starts: dict[str, float]) -> None:
-        self.beside = EasyBeside([HOSTS])
+    def __init__(self, tasks: list[Task], starts: dict[str, float], memory: float = math.inf) -> None:
+        self.beside = EasyBeside([HOSTS], memory)
         self.twins: dict[str, Twin] = {}
         self._tasks = sorted(tasks, key=lambda task: task.submission)
         self._starts = starts
@@ -63,15 +63,30 @@ class Lived:
         self.beside.advance(now)
 
 
-@given(logs(), st.sampled_from(["filler[ordering=sjf]", "filler[ordering=ljf]", "easy", "fcfs", GUARDED]))
-def test_easy_beside_starts_each_job_when_easy_does_whatever_happens_in_reality(tasks: list[Task], real: str) -> None:
+@given(
+    logs(),
+    st.sampled_from(["filler[ordering=sjf]", "filler[ordering=ljf]", "easy", "fcfs", GUARDED]),
+    st.sampled_from([0.0, 5.0, 20.0, math.inf]),
+)
+def test_easy_beside_starts_each_job_when_easy_does_whatever_happens_in_reality(
+    tasks: list[Task], real: str, memory: float
+) -> None:
     easy = simulate(Machine.flat(HOSTS), tasks, "easy").starts()
-    lived = Lived(tasks, simulate(Machine.flat(HOSTS), tasks, real).starts())
+    lived = Lived(tasks, simulate(Machine.flat(HOSTS), tasks, real).starts(), memory)
+    ever = 0.0
     for now in lived.moments:
         lived.live(now)
-        waits = [min(easy[task.id], lived.beside.clock) - task.submission for task in tasks]
-        assert lived.beside.longest == max(0.0, *waits)
-        assert lived.beside.clock <= now
+        clock = lived.beside.clock
+        # What waited until the clock, or within the memory before it.
+        waits = [
+            min(easy[task.id], clock) - task.submission
+            for task in tasks
+            if task.submission <= clock and min(easy[task.id], clock) >= clock - memory
+        ]
+        assert lived.beside.longest == max([0.0, *waits])
+        ever = max([ever, *(min(easy[task.id], clock) - task.submission for task in tasks)])
+        assert lived.beside.ever == ever
+        assert clock <= now
     lived.beside.advance(math.inf)
     assert {name: twin.begun for name, twin in lived.twins.items()} == easy
 
@@ -140,17 +155,20 @@ def test_a_job_is_late_by_slack_once_it_has_waited_longer_than_under_easy() -> N
     assert waits["0.5"] < waits["10"]
 
 
-Look = tuple[float, float, float | None, float, bool]
+Look = tuple[float, float, float | None, float, float, bool]
 
 
 def looks(tasks: list[Task], dispatcher: str) -> list[Look]:
-    """Return each question who is late: when, submission, start under EASY, longest wait there, s, and the answer."""
+    """Return each question who is late: when, submission, start under EASY, longest waits there, s, and the answer.
+
+    The longest waits are that which is remembered, and that since the beginning.
+    """
     seen: list[Look] = []
     answer = Guard.is_late
 
     def is_late(guard: Guard, job: Job, now: float) -> bool:
         late = answer(guard, job, now)
-        seen.append((now, job.submission, guard._twins[job.id].begun, guard._beside.longest, late))
+        seen.append((now, job.submission, guard._twins[job.id].begun, guard._beside.longest, guard._beside.ever, late))
         return late
 
     with patch.object(Guard, "is_late", is_late):
@@ -158,23 +176,42 @@ def looks(tasks: list[Task], dispatcher: str) -> list[Look]:
     return seen
 
 
-@given(logs(), st.sampled_from([0.0, 0.25, 1.0]))
-def test_who_is_late_is_what_the_definition_says(tasks: list[Task], slack: float) -> None:
+@given(logs(), st.sampled_from([0.0, 0.25, 1.0]), st.sampled_from([4.0, 1e9]))
+def test_who_is_late_is_what_the_definition_says(tasks: list[Task], slack: float, memory: float) -> None:
     """The definition, evaluated anew for each waiting job at each decision."""
-    options = f"ordering=sjf,share=0.5,slack={slack},floor=3"
-    for now, submission, begun, longest, late in looks(tasks, f"easy[ordering=guarded[{options}]]"):
-        wait = now - submission
-        by_share = wait > max(3.0, 0.5 * longest)
-        by_slack = begun is not None and wait > 3.0 and wait > begun - submission + slack * longest
+    options = f"ordering=sjf,share=0.5,slack={slack},floor=3,memory={memory}"
+    for now, submission, begun, longest, ever, late in looks(tasks, f"easy[ordering=guarded[{options}]]"):
+        wait, floor = now - submission, min(3.0, ever)
+        by_share = wait > max(floor, 0.5 * longest)
+        by_slack = begun is not None and wait > floor and wait > begun - submission + slack * longest
         assert late == (by_share or by_slack)
 
 
-def test_nobody_is_late_before_the_floor_and_that_is_the_threshold_told() -> None:
-    """EASY beside has seen no wait yet, so that the floor is all that counts."""
+def test_no_job_is_late_before_the_floor_or_the_longest_wait_under_easy_and_that_is_the_threshold_told() -> None:
     guard = begun()
-    job = came(guard, "a", 0.0, 1, 5.0)
-    assert guard.patience(job) == 20.0
-    assert [guard.is_late(job, now) for now in (0.0, 20.0, 20.5)] == [False, False, True]
+    # EASY beside has seen no wait yet: who waits at all has waited too long.
+    first, second = came(guard, "a", 0.0, HOSTS, 90.0), came(guard, "b", 0.0, HOSTS, 90.0)
+    assert guard.patience(second) == 0.0
+    assert guard.is_late(second, 0.5)
+    # EASY starts the first one at once and, once it runs, has the second one wait: up to the floor of 20 s, that is the
+    # threshold, and from 40 s on its share of one half.
+    guard._beside.start(guard._twins[first.id], 0.0)
+    for now, threshold in ((5.0, 5.0), (30.0, 20.0), (50.0, 25.0)):
+        guard.ledger.now = now
+        assert guard.is_late(second, now) == (now > threshold)
+        assert guard.patience(second) == threshold
+
+
+@settings(max_examples=20)
+@given(crowded(), st.floats(10.0, 1000.0))
+def test_an_outage_before_all_jobs_is_forgotten(tasks: list[Task], outage: float) -> None:
+    """A job that waits through an outage: from `memory` after it on, the others are served as if it had not been."""
+    later = [Task(task.id, outage + 31.0 + task.submission, task.units, task.runtime, task.walltime) for task in tasks]
+    away = [Task("outage", 0.0, 4, outage, outage), Task("victim", 0.5, 1, 1.0, 1.0)]
+    guarded = "easy[ordering=guarded[ordering=smallest-area,floor=0,memory=30]]"
+    with_outage = simulate(Machine.flat(4), [*away, *later], guarded).starts()
+    without = simulate(Machine.flat(4), later, guarded).starts()
+    assert {name: start for name, start in with_outage.items() if name not in ("outage", "victim")} == without
 
 
 def came(guard: Guard, name: str, now: float, units: int, walltime: float) -> Job:
@@ -193,6 +230,7 @@ def begun() -> Guard:
 
 def test_room_is_reserved_for_a_job_that_easy_has_started_already() -> None:
     guard = begun()
+    guard._beside.ever = 20.0
     small, large = came(guard, "small", 0.0, 1, 5.0), came(guard, "large", 0.0, HOSTS, 5.0)
     # EASY starts the small one at 0 and the large one not before that has ended.
     assert guard.reserving([small, large], 1.0) == [small]

@@ -29,6 +29,8 @@ KERNELS: list[tuple[str, dict[str, Any]]] = [
     ("filler", {"ordering": "wfp3"}),
     ("easy", {"ordering": "guarded[floor=0]"}),
     ("easy", {"ordering": "guarded[floor=1,slack=0,share=1]"}),
+    ("easy", {"ordering": "guarded[floor=1,slack=0,share=0.5,memory=5]"}),
+    ("easy", {"ordering": "guarded[ordering=sjf,floor=0,slack=0.2,memory=0]"}),
     ("easy", {"ordering": "guarded[floor=0,slack=0.5,share=2]", "backfill": "aged-area[head_start=2,power=0.5]"}),
     ("easy", {"prediction": "last-two", "ordering": "aged-area[head_start=2,width=0.5]"}),
     ("easy", {"ordering": "guarded[ordering=smallest-area,floor=3,share=0.4]"}),

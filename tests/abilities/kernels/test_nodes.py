@@ -30,7 +30,11 @@ GUARDED = {
     **{name: EASY[name] for name in ("reservation", "backfill", "rjms_delay")},
     "ordering": [
         *("guarded[floor=0]", "guarded[floor=1,slack=0,share=1]", "guarded[floor=0,slack=0.5,share=2]"),
-        *("guarded[ordering=smallest-area,floor=3,share=0.4]", "guarded[ordering=wfp3,floor=1]"),
+        *(
+            "guarded[floor=1,share=0.5,memory=4]",
+            "guarded[ordering=smallest-area,floor=3,share=0.4]",
+            "guarded[ordering=wfp3,floor=1]",
+        ),
     ],
 }
 LICENSED: dict[str, list[Any]] = {

@@ -125,10 +125,11 @@ def beside_of(ordering: Ordering, state: State, free: Ints, needs: Ints) -> Besi
     if type(ordering) is not Guard:
         return None
     n, options = state.jobs, ordering.options
-    beside = Beside(share=options.share, slack=options.slack, floor=options.floor, looked=-np.inf)
+    numbers = {name: getattr(options, name) for name in ("share", "slack", "floor", "memory")}
+    beside = Beside(**numbers, looked=-np.inf)
     beside.resources = len(free)
     beside.hold(free=free.copy(), spare=free.copy(), needs=needs)
     beside.hold(**{name: np.full(n, np.nan) for name in ("begun", "real", "runtime")})
     beside.hold_zeros(n + 1, "expected", "end_at", "expected_job", "end_job", "overdue_job")
-    beside.hold_zeros(n, "delay", "queue", "delay_job")
+    beside.hold_zeros(n, "delay", "queue", "delay_job", "wait_job")
     return beside

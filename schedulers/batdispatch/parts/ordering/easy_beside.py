@@ -47,14 +47,24 @@ class EasyBeside:
 
     Time: O(r + q) for each start or end beside, for r jobs that run there and q that wait there.
 
+    Args:
+        total: the whole machine, [resource].
+        memory: for how many seconds a wait is remembered after it has ended.
+
     Attributes:
         clock: until when everything is known, s.
-        longest: longest wait until then, of those that still wait there as well, s.
+        longest: longest wait there, s: of the jobs that wait at the clock, and of those that started within `memory`
+            before it.
+        ever: longest wait there since the beginning, s.
         overdue: jobs that run there and still wait in reality, by id: they stop the clock.
     """
 
-    def __init__(self, total: Sequence[int]) -> None:
-        self.clock = self.longest = 0.0
+    def __init__(self, total: Sequence[int], memory: float = math.inf) -> None:
+        self.clock = self.longest = self.ever = 0.0
+        self._memory = memory
+        #: Starts within the memory, as when, s, and after which wait, s. A start that a later one with as long a wait
+        #: followed is left out, so that the waits fall: the first one is the longest.
+        self._waits: deque[tuple[float, float]] = deque()
         self._free = list(total)
         self._coming: deque[Twin] = deque()
         self._queue: list[Twin] = []
@@ -105,8 +115,20 @@ class EasyBeside:
 
     def _reach(self, time: float) -> None:
         self.clock = max(self.clock, time)
-        if self._queue:
-            self.longest = max(self.longest, self.clock - self._queue[0].came)
+        while self._waits and self._waits[0][0] < self.clock - self._memory:
+            self._waits.popleft()
+        self._look_at_waits()
+
+    def _look_at_waits(self) -> None:
+        """Work out the longest wait; the first of the queue came before all others of it."""
+        of_waiting = self.clock - self._queue[0].came if self._queue else 0.0
+        self.longest = max(of_waiting, self._waits[0][1] if self._waits else 0.0)
+        self.ever = max(self.ever, self.longest)
+
+    def _remember(self, wait: float) -> None:
+        while self._waits and self._waits[-1][1] <= wait:
+            self._waits.pop()
+        self._waits.append((self.clock, wait))
 
     def _slowest(self) -> float:
         """Return minus the largest delay of a job that runs here and there, s."""
@@ -153,7 +175,7 @@ class EasyBeside:
         self._free = _without(self._free, twin.needs)
         twin.place = (self.clock + twin.walltime, next(self._numbers))
         insort(self._expected, (*twin.place, twin))
-        self.longest = max(self.longest, self.clock - twin.came)
+        self._remember(self.clock - twin.came)
         if twin.runtime is not None:
             self._will_end(twin)
         elif twin.real is None:

@@ -19,33 +19,39 @@ class GuardOptions(Options, frozen=True, kw_only=True):
     """Options of guarded.
 
     ordering: Take the jobs that are not late in this order (`batdispatch list orderings`).
-    share: Count a job as late once it has waited for this share of the longest wait so far under EASY. 0: `floor` alone
-        decides.
+    share: Count a job as late once it has waited for this share of the longest wait under EASY that is remembered.
+        0: `floor` alone decides.
     slack: Count a job as late, too, once it has waited longer than under EASY by this share of that longest wait.
         0: as soon as it has waited longer than there.
-    floor: Count no job as late before it has waited for this many seconds. 0: `share` and `slack` alone decide.
+    floor: Count no job as late before it has waited for this many seconds, or for the longest wait so far under EASY
+        if that is shorter. 0: `share` and `slack` alone decide.
+    memory: Remember a wait under EASY for this many seconds after the job has started there. A very large number: for
+        ever.
     """
 
     ordering: str = "aged-area[width=0,head_start=14400,power=2]"
     share: Annotated[float, msgspec.Meta(ge=0)] = 0.75
     slack: Annotated[float, msgspec.Meta(ge=0)] = 0.25
     floor: Annotated[float, msgspec.Meta(ge=0)] = 3600.0
+    memory: Annotated[float, msgspec.Meta(ge=0)] = 14 * 86400.0
 
 
 class Guard(LateJobsFirst):
     """Puts late jobs first, by arrival, and then the others in an ordering of choice.
 
-    EASY in order of arrival is simulated beside, with the same jobs, as far as it is certain (see `EasyBeside`). A job
-    is late once it has waited longer than max(`floor`, `share` x the longest wait so far under that EASY). It is late
-    sooner, too, where EASY has started it already: once it has waited longer than max(`floor`, its wait under EASY +
-    `slack` x that longest wait). Only a late job, and one that EASY has started already, may have room reserved for it.
-    For the others nothing is reserved.
+    EASY in order of arrival is simulated beside, with the same jobs, as far as it is certain (see `EasyBeside`). L is
+    the longest wait there of the jobs that wait, and of those that started within `memory`: an outage is forgotten. F
+    is `floor`, or the longest wait there since the beginning if that is shorter. A job is late once it has waited
+    longer than max(F, `share` x L). It is late sooner, too, where EASY has started it already: once it has waited
+    longer than max(F, its wait under EASY + `slack` x L). Only a late job, and one that EASY has started already, may
+    have room reserved for it. For the others nothing is reserved.
 
     Typical use: under `easy`, to serve short and small jobs quickly, while no job waits much longer than under EASY in
         order of arrival.
-    Guarantee: the threshold of lateness is never above max(`floor`, `share` x the longest wait that EASY in order of
-        arrival gives these jobs), and no other job goes before a late one. So with `easy` a late job only waits for
-        late jobs that came before it, and for those that run.
+    Guarantee: the threshold of lateness is never above max(F, `share` x the longest wait that EASY in order of arrival
+        gives to a job that waits there now or has started there within `memory`), so never above the longest wait that
+        EASY has given to any job if `share` is at most 1. No other job goes before a late one. So with `easy` a late
+        job only waits for late jobs that came before it, and for those that run.
     Deviations: EASY beside pools the hosts. It knows no hosts that are away, no limits and no reservations.
     """
 
@@ -53,7 +59,8 @@ class Guard(LateJobsFirst):
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
-        self._beside = EasyBeside([int(amount) for amount in ledger.space.pooled(ledger.space.whole())])
+        whole = [int(amount) for amount in ledger.space.pooled(ledger.space.whole())]
+        self._beside = EasyBeside(whole, self.options.memory)
         #: Of the jobs that have not ended.
         self._twins: dict[str, Twin] = {}
         self._looked = -math.inf
@@ -75,7 +82,7 @@ class Guard(LateJobsFirst):
             self._beside.end(twin, now - stay.start)
 
     def patience(self, job: Job) -> float:
-        longest, floor = self._beside.longest, float(self.options.floor)
+        longest, floor = self._beside.longest, self._floor()
         most: float = max(floor, self.options.share * longest)
         twin = self._twins.get(job.id)
         if twin is None or twin.begun is None:
@@ -83,12 +90,16 @@ class Guard(LateJobsFirst):
         slack: float = self.options.slack * longest
         return min(most, max(floor, twin.begun - job.submission + slack))
 
+    def _floor(self) -> float:
+        """Return before which wait no job is late, in seconds."""
+        return min(float(self.options.floor), self._beside.ever)
+
     def is_late(self, job: Job, now: float) -> bool:
         """Return whether a job has waited for too long at `now`, in seconds."""
         if now != self._looked:
             self._look(now)
         # Of most jobs it is known without a look at EASY beside.
-        if now - job.submission <= self.options.floor:
+        if now - job.submission <= self._floor():
             return False
         return super().is_late(job, now)
 

@@ -93,6 +93,21 @@ static bool learn_starts(Beside *beside, const State *state)
     return found;
 }
 
+static double wait_of(const Beside *beside, const State *state, int64_t job)
+{
+    return beside->begun[job] - state->submission[job];
+}
+
+/* Remember what a job that has just started there has waited. */
+static void remember_wait(Beside *beside, const State *state, int64_t job)
+{
+    double wait = wait_of(beside, state, job);
+    while (beside->last_wait > beside->first_wait &&
+           wait_of(beside, state, beside->wait_job[beside->last_wait - 1]) <= wait)
+        beside->last_wait--;
+    beside->wait_job[beside->last_wait++] = job;
+}
+
 static void begin_job(Beside *beside, const State *state, int64_t job)
 {
     double end = beside->clock + state->walltime[job];
@@ -102,7 +117,7 @@ static void begin_job(Beside *beside, const State *state, int64_t job)
     beside->expected[at] = end, beside->expected_job[at] = job;
     beside->begun[job] = beside->clock;
     shift(beside, job, beside->free, -1);
-    beside->longest = larger_of(beside->longest, beside->clock - state->submission[job]);
+    remember_wait(beside, state, job);
     if (!isnan(beside->runtime[job]))
         will_end(beside, job);
     else if (isnan(beside->real[job]))
@@ -175,8 +190,14 @@ static int64_t next_job(Beside *beside, const State *state)
 static void reach(Beside *beside, const State *state, double time)
 {
     beside->clock = larger_of(beside->clock, time);
-    if (beside->queued)
-        beside->longest = larger_of(beside->longest, beside->clock - state->submission[beside->queue[0]]);
+    while (beside->first_wait < beside->last_wait &&
+           beside->begun[beside->wait_job[beside->first_wait]] < beside->clock - beside->memory)
+        beside->first_wait++;
+    /* The first of the queue came before all others of it. */
+    beside->longest = beside->queued ? beside->clock - state->submission[beside->queue[0]] : 0.0;
+    if (beside->first_wait < beside->last_wait)
+        beside->longest = larger_of(beside->longest, wait_of(beside, state, beside->wait_job[beside->first_wait]));
+    beside->ever = larger_of(beside->ever, beside->longest);
 }
 
 /* Return until when everything is known: no longer than the slowest of the jobs that run here and there has run. */
@@ -224,21 +245,26 @@ void look_beside(Beside *beside, const State *state)
     beside->looked = state->now;
 }
 
+/* Return before when no job is late. */
+static double floor_of(const Beside *beside)
+{
+    return beside->floor < beside->ever ? beside->floor : beside->ever;
+}
+
 /* Return for how long a job may wait before it is late. */
 static double patience(const Beside *beside, const State *state, int64_t job)
 {
-    double most = larger_of(beside->floor, beside->share * beside->longest);
+    double floor = floor_of(beside), most = larger_of(floor, beside->share * beside->longest);
     if (isnan(beside->begun[job]))
         return most;
-    double there = beside->begun[job] - state->submission[job];
-    double slack = larger_of(beside->floor, there + beside->slack * beside->longest);
+    double slack = larger_of(floor, wait_of(beside, state, job) + beside->slack * beside->longest);
     return slack < most ? slack : most;
 }
 
 bool is_late(const Beside *beside, const State *state, int64_t job)
 {
     double wait = state->now - state->submission[job];
-    return wait > beside->floor && wait > patience(beside, state, job);
+    return wait > floor_of(beside) && wait > patience(beside, state, job);
 }
 
 bool may_reserve(const Beside *beside, const State *state, int64_t job)

@@ -11,10 +11,18 @@ typedef struct {
     double share;
     double slack;
     double floor;
-    /* Until when everything is known there; the longest wait until then; when it was looked at. */
+    double memory;
+    /* Until when everything is known there; the longest wait there that is remembered, and that since the beginning; when
+     * it was looked at. */
     double clock;
     double longest;
+    double ever;
     double looked;
+    /* Jobs that started there within the memory, from first_wait on. A start that a later one with as long a wait followed
+     * is left out, so that the waits fall: the first one is the longest. */
+    int64_t first_wait;
+    int64_t last_wait;
+    int64_t *wait_job;
     /* [resource of the whole machine]: what is free there, and what the first of the queue leaves spare. [job, resource]:
      * what jobs take of it. Without nodes, hosts are all there is. */
     int64_t resources;
