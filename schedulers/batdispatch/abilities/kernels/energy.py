@@ -13,8 +13,7 @@ from batdispatch.abilities.kernels.sleepers import ARRIVAL, DECISION, PHASES, de
 from batdispatch.abilities.kernels.state import Floats, Ints, Jobs
 from batdispatch.abilities.power.engine.energy import OwnMeter
 from batdispatch.abilities.power.engine.energy_files import Changes, EnergyFiles, EnergyTable, PowerRows
-from batdispatch.abilities.power.engine.power_states import COMPUTE, SLEEP, least_watts, totals_of
-from batdispatch.abilities.power.engine.state_times import STATES
+from batdispatch.abilities.power.engine.power_states import COMPUTE, SLEEP, STATES, least_watts, totals_of
 from batdispatch.abilities.power.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.hostsets import Intervals, join_columns

@@ -20,8 +20,8 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.native.record import Record
 
-#: The class of `powered`, and those of the rules of sleep that kernels know. They are not imported: their ability may
-#: be missing, and then nothing has these classes.
+#: The class of `powered`, and those of the rules of sleep that kernels know. They are not imported, since most runs do
+#: without them.
 POWER_LAYER = "batdispatch.abilities.power.power_saving.PowerSaving"
 IDLE, QUIET = (f"batdispatch.abilities.power.sleep.rules.{name}" for name in ("Idle", "Quiet"))
 #: Phases of a switch that are noted.

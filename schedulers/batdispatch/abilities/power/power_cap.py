@@ -22,12 +22,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 import msgspec
 
 from batdispatch.abilities.power.concerns.power_states import PowerStates
 from batdispatch.abilities.power.concerns.shared_power import SharedPower
-from batdispatch.abilities.power.levels import levels_of
 from batdispatch.abilities.power.machine.facet import powers_of
 from batdispatch.abilities.power.machine.host_states import HostStates
 from batdispatch.abilities.power.machine.power import HostPower
@@ -393,3 +393,31 @@ def _unit_power(machine: Machine, host: int, state: int) -> int:
     share = 1.0 if machine.exclusive else 1.0 / power.cores
     most = max(power.watts(state, share), power.watts(state, 0.0))
     return max(_milliwatts(most) - _milliwatts(_rest(power)), 0)
+
+
+class Level(NamedTuple):
+    """A power state to compute in for each host."""
+
+    #: By host.
+    states: tuple[int, ...]
+    #: How many times as long as at the usual speed a job takes at most, at least 1.
+    ratio: float
+
+
+def levels_of(machine: Machine) -> list[Level]:
+    """Return the levels of a machine, the usual one first, each slower than the one before.
+
+    On level n each host is in its n-th state below the usual one or, where it has fewer, in its slowest.
+    """
+    slower = [power.slower for power in powers_of(machine)]
+    compute = hostset.ids(machine.compute)
+    found = []
+    for level in range(max(len(slower[host]) for host in compute)):
+        states = tuple(each[min(level, len(each) - 1)] for each in slower)
+        found.append(Level(states, max(_ratio(machine, host, states[host]) for host in compute)))
+    return found
+
+
+def _ratio(machine: Machine, host: int, state: int) -> float:
+    power = powers_of(machine)[host]
+    return 1.0 if state == power.usual else power.states[power.usual].speed / power.states[state].speed

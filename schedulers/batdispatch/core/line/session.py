@@ -70,11 +70,11 @@ from batdispatch.core.line.concern import Meeting, ReplyDue
 from batdispatch.core.line.concerns.dependencies import Dependencies
 from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.dispatcher import Dispatcher
-from batdispatch.core.line.features import check_features
 from batdispatch.core.line.idle_calls import IdleCalls
 from batdispatch.core.line.ledger import SOONEST, Ledger
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.ticks import TICK
+from batdispatch.core.machine.storages import uses_storage
 
 #: Seconds of simulated time that a decision takes: a constant, or None for the measured time.
 DecisionTime = float | None
@@ -201,7 +201,7 @@ class Session:
     def _begin(self, events: Sequence[e.Event]) -> Ledger:
         if not events or not isinstance(events[0], e.SimulationBegins):
             raise InputError("the first event must be SIMULATION_BEGINS")
-        check_features(events[0], self.dispatcher)
+        _check_features(events[0], self.dispatcher)
         self.ledger = ledger = Ledger(events[0])
         ledger.concerns.tell(Meeting(self.dispatcher, self.decision_time))
         registration = Registration.of(ledger)
@@ -307,3 +307,40 @@ class Session:
                 ledger.roll.begin(decision.job_id, at)
             moved.append(msgspec.structs.replace(decision, time=at))
         return moved
+
+
+def _check_features(begins: e.SimulationBegins, dispatcher: Dispatcher) -> None:
+    """Compare what a simulator allows with what the dispatcher says it does and what the machine is.
+
+    What a simulator does not speak of (Batsim 5 always lets jobs share hosts) is not missed.
+
+    Raises:
+        InputError: names each option of Batsim that is missing or too much, with the reason.
+    """
+    changes = [
+        f"{change} ({reason})" for key, change, reason in _wanted(begins, dispatcher) if begins.config.get(key) is False
+    ]
+    if changes:
+        raise InputError(f"the simulation is not as this run needs it: start Batsim 4 {' and '.join(changes)}")
+
+
+def _wanted(begins: e.SimulationBegins, dispatcher: Dispatcher) -> list[tuple[str, str, str]]:
+    """Return (key of Batsim's configuration that must not be false, what to change, why)."""
+    wanted = []
+    machine = begins.machine
+    if dispatcher.registers_jobs:
+        wanted.append(("dynamic-jobs-enabled", "with --enable-dynamic-jobs", "the dispatcher registers jobs"))
+    if dispatcher.reuses_profiles:
+        reason = "the jobs that it registers use profiles of jobs that may have ended"
+        wanted.append(("profile-reuse-enabled", "with --enable-profile-reuse", reason))
+    if not machine.exclusive:
+        reason = "the platform states what its hosts offer, so that jobs share hosts"
+        wanted.append(("allow_compute_sharing", "with --enable-compute-sharing", reason))
+    if machine.storage:
+        for workload, profiles in sorted(begins.profiles.items()):
+            name = uses_storage(profiles)
+            if name is not None:
+                reason = f"profile {workload}!{name} uses storage, which dispatchers let jobs share"
+                wanted.append(("allow_storage_sharing", "without --disable-storage-sharing", reason))
+                break
+    return wanted

@@ -15,7 +15,6 @@ import numpy as np
 from batdispatch.abilities.power.engine.energy import EVERY_HOST, Meter, OwnMeter, TimerMeter, index_of
 from batdispatch.abilities.power.engine.energy_files import EnergyFiles
 from batdispatch.abilities.power.engine.flops_timer import FlopsTimer
-from batdispatch.abilities.power.engine.state_times import StateTimes
 from batdispatch.abilities.power.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import decisions as d
@@ -30,6 +29,8 @@ from batdispatch.engines.timing import Hosts, PlatformTimer
 
 #: What Batsim writes when a power state is decided: to compute in, to sleep in, any other.
 COMPUTE, SLEEP, _OTHER = -1, -2, -42
+#: In the order in which masks are given.
+STATES = ("sleeping", "switching_on", "switching_off")
 
 
 class Request:
@@ -51,6 +52,31 @@ class Switch:
     def __init__(self, group: AlikeHosts, hosts: Allocation, index: Hosts, request: Request) -> None:
         self.group, self.hosts, self.index, self.request = group, hosts, index, request
         self.due = math.inf
+
+
+class StateTimes:
+    """Sums over the hosts of the seconds in each state; a host's time in a state counts when it leaves the state."""
+
+    def __init__(self, hosts: int) -> None:
+        """Start at 0 s with none of so many hosts in any of them."""
+        self._since = np.zeros(hosts)
+        self._masks = (0,) * len(STATES)
+        self.seconds = dict.fromkeys(STATES, 0.0)
+
+    def change(self, now: float, *masks: int) -> None:
+        """Note which hosts are in which of `STATES` from now on."""
+        if masks == self._masks:
+            return
+        for name, old, new in zip(STATES, self._masks, masks, strict=True):
+            left = old & ~new
+            if left:
+                since = self._since[index_of(Allocation(left))]
+                self.seconds[name] += now * len(since) - float(np.add.reduce(since))
+        for old, new in zip(self._masks, masks, strict=True):
+            come = new & ~old
+            if come:
+                self._since[index_of(Allocation(come))] = now
+        self._masks = masks
 
 
 class Power(EngineFacet):
@@ -274,7 +300,7 @@ def totals_of(joules: float, switches: tuple[int, int], idle: float, spent: Mapp
         joules: of all hosts, from the first submission to the last end.
         switches: requests, and hosts in them.
         idle: seconds that hosts neither computed nor were away, summed over the hosts.
-        spent: seconds in each of `state_times.STATES`.
+        spent: seconds in each of `STATES`.
     """
     return {
         "consumed_joules": joules,

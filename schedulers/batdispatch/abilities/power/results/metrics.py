@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.abilities.power.results.energy_words import idle_energy
 from batdispatch.abilities.power.results.run_power import RunPower
 from batdispatch.core.jobs.job_table import JobTable
 from batdispatch.inputs.workloads.model import Window
 from batdispatch.results.metrics.measure import Measure, RunFiles
 from batdispatch.results.metrics.metric import Metric, Value, register
 from batdispatch.results.metrics.sample import Sample
+from batdispatch.results.numbers import number
+from batdispatch.results.runs import Result
 
 #: Of the measure.
 NAME = "power"
@@ -197,6 +198,25 @@ def _leaves_out(sample: Sample) -> Iterator[str]:
         yield POWER
     if not {"cost", "carbon", "above"} & {*power}:
         yield PRICE_AND_CAP
+
+
+def idle_energy(results: Iterable[Result]) -> str:
+    """Say that jobs burn no more than idle hosts, if energy was counted and jobs are delays; else return "".
+
+    A delay states how long a job runs, and no work. As in Batsim, its hosts burn the watts of idle ones meanwhile.
+
+    Args:
+        results: of the runs, on the same jobs.
+    """
+    counted = [result.workload for result in results if result.workload.delays]
+    if not counted:
+        return ""
+    most = max(counted, key=lambda workload: workload.delays or 0)
+    return (
+        f"Energy counts no computation: {number(most.delays or 0)} of {number(most.jobs or 0)} jobs are delays, whose "
+        "hosts burn the watts of idle ones, as in Batsim. It tells how long hosts are switched on, and how often they "
+        "boot. Jobs with work, such as parallel_homogeneous, burn the watts of load."
+    )
 
 
 #: Announced as a measure.
