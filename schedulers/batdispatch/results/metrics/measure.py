@@ -46,6 +46,7 @@ class Measure:
         of: returns it (a `MeasureValues`), given the rows, the machine and the job whose request each row has, or
             None for these if they are not known; None: it has no meaning for this run.
         metrics: by name, in the order of the report.
+        of_jobs: whether it needs the jobs; without such a measure, compiled runs make no object for each.
         after: the metric of the base behind which they stand.
         write: writes what it says row by row into a run's folder, or removes an earlier file if it is None.
         differences: yields what such a file says otherwise. Raises InputError if the file is malformed.
@@ -54,6 +55,7 @@ class Measure:
     name: str
     of: Callable[[JobTable, Machine, Sequence[Job | None] | None], Any]
     metrics: Mapping[str, Metric] = field(default_factory=dict)
+    of_jobs: bool = False
     after: str = ""
     write: Callable[[Any, JobTable, Path], None] = _write_nothing
     differences: Callable[[Any, JobTable, Path], Iterator[Difference]] = _no_differences
