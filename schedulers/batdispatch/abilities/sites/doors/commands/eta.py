@@ -133,9 +133,8 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         echo(f"{one.job}: {one.reason}{said}")
         for remedy in one.remedies or ():
             date = f", {day(remedy.date)}" if remedy.date else ""
-            echo(
-                f"{one.job}: with {_change(remedy, one.units, found.unit)} it starts in {moment(remedy.median)} {unit}{date}"
-            )
+            change = _change(remedy, one.units, found.unit)
+            echo(f"{one.job}: with {change} it starts in {moment(remedy.median)} {unit}{date}")
         if not one.remedies:
             echo(f"{one.job}: no smaller size or shorter walltime that was tried lets it start sooner")
 
