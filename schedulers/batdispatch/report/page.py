@@ -290,7 +290,9 @@ def _decisions(runs: Sequence[Run]) -> dict[str, Any] | None:
 
 def _reports(runs: Sequence[Run]) -> dict[str, Any] | None:
     """Return headings and rows of what dispatchers say of their runs; facts within facts are named by their path."""
-    told = [(breakable(run.label), dict(_leaves(run.result.report))) for run in runs if run.result.report]
+    # Warnings stand above all else.
+    facts = [{key: value for key, value in run.result.report.items() if key != "warnings"} for run in runs]
+    told = [(breakable(run.label), dict(_leaves(own))) for run, own in zip(runs, facts, strict=True) if own]
     names = dict.fromkeys(name for _, facts in told for name in facts)
     rows = [(name, [facts.get(name, "n/a") for _, facts in told]) for name in names]
     return {"headings": ["", *(label for label, _ in told)], "rows": rows} if rows else None
