@@ -57,7 +57,7 @@ def show(
     on: LogMachine,
     reading: Annotated[LogReading, Fields(first="kind")],
     shown: ShowOptions,
-    path: Annotated[str, Form("W", file=True)],
+    path: Annotated[str, Form("W", piped=True)],
     *,
     listener: Listener | None,
 ) -> Answer:

@@ -12,7 +12,7 @@ from batdispatch.results.numbers import count_of
 
 #: What importers say of jobs that waited, ran or stood otherwise in the log than simulations let them.
 UNLIKE = (
-    "were eligible later than submitted (--begin, holds, dependencies, requeues): submit time taken",
+    "eligible later than submitted (--begin, holds, dependencies, requeues): submit time taken",
     "requested taken (--size)",
     "were requeued",
     "were started again",
@@ -43,7 +43,8 @@ def unfair_to_log(imported: ImportResult, machine: Machine) -> list[str]:
     left_out = sum(tally.count for tally in report.dropped.values())
     if left_out:
         reasons = "; ".join(f"{tally.count:,} {reason}" for reason, tally in report.dropped.items())
-        found.append(f"{count_of(left_out, 'record')} of the log take no part in the simulations: {reasons}")
+        verb = "takes" if left_out == 1 else "take"
+        found.append(f"{count_of(left_out, 'record')} of the log {verb} no part: {reasons}")
     altered = [
         f"{tally.count:,} {what}" for what, tally in report.changed.items() if any(mark in what for mark in UNLIKE)
     ]
@@ -61,8 +62,8 @@ def unfair_to_log(imported: ImportResult, machine: Machine) -> list[str]:
     if found:
         found[0] = f"not alike in the log and the simulations: {found[0]}"
     found.append(
-        "nodes that were away, holds and limits of users are not in a log: if these made its jobs wait, every "
-        "simulation looks better than it"
+        "a log does not tell of nodes that were away, holds and limits of users: where these made jobs wait, every "
+        "simulation looks better"
     )
     return found
 
