@@ -203,7 +203,9 @@ def print_sites(folder: Path, names: Sequence[str], dispatcher: str) -> None:
         said = list(snapshots(folder / name))
         moments = [at - begin for at, _ in said]
         starts = dict(zip(source.jobs.ids.tolist(), source.jobs.start.tolist(), strict=True))
-        wrong = [abs(start - begin - starts[job]) for at, jobs in said for job, start in jobs.items() if start >= at]
+        # What was cancelled before it started has no start.
+        expected = [(job, start) for at, jobs in said for job, start in jobs.items() if start >= at and job in starts]
+        wrong = [abs(start - begin - starts[job]) for job, start in expected]
         squeue = f"{np.median(wrong):.0f}"
         found = on_own_history(source, moments, dispatcher)
         print(found.row(f"{name} | its own", squeue), flush=True)

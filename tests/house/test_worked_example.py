@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from batdispatch.inputs.platforms.generate import flat
+from compiling import needs_kernels
 from manual import shown_files
 from package_copy import ROOT, run, without
 
@@ -90,6 +91,15 @@ def test_it_is_in_help_lists_and_cards_and_the_audit_finds_nothing(environment: 
     result.write_text(result.read_text().replace('"nb_late_jobs": 0', '"nb_late_jobs": 2'))
     with pytest.raises(AssertionError, match=r"metrics.nb_late_jobs is 2, the hosts and times of the jobs give 0"):
         call(environment, folder, "check @due")
+
+
+@needs_kernels
+def test_a_compiled_run_counts_late_jobs_too(environment: dict[str, str], folder: Path) -> None:
+    call(environment, folder, f"run {INPUTS} --dispatcher easy --no-record --compiled always --out @compiled")
+    result = json.loads((folder / "compiled/result.json").read_text())
+    assert result["engine"]["compiled"].startswith("kernels")
+    assert result["metrics"]["nb_late_jobs"] == 1
+    assert "no violation" in call(environment, folder, "check @compiled")
 
 
 def test_wrong_dates_and_a_kernel_that_does_not_know_the_ordering_are_refused(

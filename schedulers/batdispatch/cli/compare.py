@@ -21,6 +21,7 @@ from batdispatch.cli.outputs import (
     processes_option,
     report_option,
 )
+from batdispatch.cli.piped import InputPath
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogReading
@@ -72,7 +73,7 @@ _COMMON = (
 
 
 @click.command(cls=Command, common=_COMMON)
-@click.argument("log", metavar="[LOG]", required=False, type=click.Path())
+@click.argument("log", metavar="[LOG]", required=False, type=InputPath())
 @options(ComparisonOptions)
 @options(CapacityOptions)
 @out_option("comparison")

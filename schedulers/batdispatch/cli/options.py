@@ -15,6 +15,7 @@ import msgspec
 from click.core import ParameterSource
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Choice, option
+from batdispatch.cli.piped import InputPath
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import Form, Setting, default_text, settings_of, struct_of
 
@@ -172,6 +173,8 @@ def _click_type(setting: Setting) -> Any:
         return Choice(form.choices())
     if typing.get_origin(kind) is typing.Literal:
         return Choice(typing.get_args(kind))
+    if form.piped:
+        return InputPath(path_type=Path if kind is Path else None)
     if kind in (Path, tuple[Path, ...]):
         return click.Path(path_type=Path, exists=form.exists, file_okay=not form.folder, dir_okay=not form.file)
     if kind is str or _is_repeated(setting):

@@ -14,6 +14,9 @@ from batdispatch.cli.options import argument, options
 from batdispatch.cli.outputs import json_option
 from batdispatch.core.questions import Answer, Question, Questions, Table
 
+#: What `Table.long` says -> how rich calls that of each column.
+_COLUMNS: dict[str, dict[str, Any]] = {"": {}, "fold": {"overflow": "fold"}, "cut": {"no_wrap": True}}
+
 
 def command_of(asked: Question | Questions) -> click.Command:
     """Return the command of a question, or the group of those of several."""
@@ -68,6 +71,5 @@ def show(answer: Answer, *, as_json: bool) -> None:
 def _table(shown: Table) -> str:
     from batdispatch.cli.tables import plain, table
 
-    more: dict[str, Any] = {"": {}, "fold": {"overflow": "fold"}, "cut": {"no_wrap": True}}[shown.long]
     width = shutil.get_terminal_size((shown.width, 24)).columns
-    return plain(table(shown.headings, shown.rows, left=shown.left, **more), width=width)
+    return plain(table(shown.headings, shown.rows, left=shown.left, **_COLUMNS[shown.long]), width=width)

@@ -57,7 +57,7 @@ def show(
     on: LogMachine,
     reading: Annotated[LogReading, Fields(first="kind")],
     shown: ShowOptions,
-    path: Annotated[str, Form("W", file=True)],
+    path: Annotated[str, Form("W", piped=True)],
     *,
     listener: Listener | None,
 ) -> Answer:
@@ -92,8 +92,8 @@ def show(
 
         write_whole(shown.html, render(traits, title=traits.workload.name, account=account).encode())
     written = "" if shown.html is None else str(shown.html)
-    told = chain([account, ""] if account else [], _tables(traits))
-    return Answer(lambda: as_dict(traits), told, written=written)
+    said: list[str | Table] = [account, ""] if account else []
+    return Answer(lambda: as_dict(traits), chain(said, _tables(traits)), written=written)
 
 
 def _tables(traits: Traits) -> Iterator[Table]:

@@ -156,10 +156,7 @@ def warnings(every: Sequence[Run]) -> list[str]:
     """Return why the runs may not be comparable or trustworthy, one sentence each."""
     runs = simulations(every)
     found = [
-        f"{run.label} is no simulation: it is what the log says of these jobs. The site may have had outages and rules "
-        "that are not simulated, and jobs whose limits were extended."
-        for run in every
-        if run not in runs
+        f"{run.label} is no simulation: it is what the log says of these jobs." for run in every if run not in runs
     ]
     by_name = {fact.name: fact for fact in inputs(runs)}
 
@@ -185,7 +182,7 @@ def warnings(every: Sequence[Run]) -> list[str]:
     for run in runs:
         if run.result.fallbacks:
             found.append(f"{run.label}: a solver gave up {run.result.fallbacks} times and a simpler plan was used.")
-        found += [f"{run.label}: {told}." for told in run.result.warnings]
+    found += [f"{run.label}: {told}." for run in every for told in run.result.warnings]
     without = [run.label for run in runs if not run.result.batdispatch]
     if without and len(runs) > 1:
         found.append(f"No result.json says what went into {', '.join(without)}: whether they compare is not known.")

@@ -102,7 +102,9 @@ def _decisions(facts: PageFacts) -> PageSection | None:
 
 def _reports(facts: PageFacts) -> PageSection | None:
     """Return what dispatchers say of their runs; facts within facts are named by their path."""
-    told = [(breakable(run.label), dict(_leaves(run.result.report))) for run in facts.runs if run.result.report]
+    # Warnings stand above all else.
+    said = [{key: value for key, value in run.result.report.items() if key != "warnings"} for run in facts.runs]
+    told = [(breakable(label), dict(_leaves(own))) for label, own in zip(facts.labels, said, strict=True) if own]
     names = dict.fromkeys(name for _, found in told for name in found)
     rows = [(name, [found.get(name, "n/a") for _, found in told]) for name in names]
     return _filled("dispatchers", "", headings=["", *(label for label, _ in told)], rows=rows) if rows else None

@@ -294,7 +294,8 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
     }
     write_lineage(ended.parents, out / LINEAGE, dispatcher.resumed())
     columns = read_columns(out / "jobs.csv") if ended.rows is None else ended.rows
-    jobs = workload.workload().jobs if ended.users is None else None
+    asked = ended.users is None or any(measure.of_jobs for measure in measures())
+    jobs = workload.workload().jobs if asked else None
     figures = figures_of(
         columns,
         result,

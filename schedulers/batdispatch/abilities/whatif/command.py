@@ -14,6 +14,7 @@ from batdispatch.cli.logs import log_options
 from batdispatch.cli.messages import Terminal, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import fresh_option, json_option, out_option, processes_option
+from batdispatch.cli.piped import InputPath
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.runs.spec import RunSpec
 
@@ -32,7 +33,7 @@ _COMMON = (
 
 
 @click.command(cls=Command, common=_COMMON)
-@click.argument("accounts", metavar="ACCOUNTS", type=click.Path())
+@click.argument("accounts", metavar="ACCOUNTS", type=InputPath())
 @options(WhatIfOptions)
 @options(RunSpec, only=("seed", "platform"), needed=False)
 @out_option("whatif")

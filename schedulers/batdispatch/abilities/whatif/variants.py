@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.abilities.campaigns.page.table import Block, Floats, RunMetric
-from batdispatch.abilities.whatif.changes import Setup, setup_of, with_change
+from batdispatch.abilities.whatif.changes import Setup, checked_dispatcher, setup_of, with_change
 from batdispatch.abilities.whatif.fidelity.grade import Grade, grade_of
 from batdispatch.abilities.whatif.fidelity.simulation import waits_in, waits_of
 from batdispatch.abilities.whatif.fidelity.words import LOG
@@ -132,10 +132,21 @@ def run_names(labels: Sequence[str]) -> list[str]:
 
 
 def with_changes(changes: Sequence[str]) -> Callable[[Setup], dict[str, Setup]]:
-    """Return what makes the variants of a site by changes, each of the baseline."""
+    """Return what makes the variants of a site by changes, each of the baseline.
+
+    Raises:
+        InputError: a change stands twice; what is returned raises it if a change does not suit the site.
+    """
     if len(set(changes)) != len(changes) or BASELINE in changes:
         raise InputError("a change stands twice", source="option --change")
-    return lambda setup: {BASELINE: setup, **{text: with_change(setup, text) for text in changes}}
+
+    def variants(setup: Setup) -> dict[str, Setup]:
+        return {
+            BASELINE: checked_dispatcher(setup),
+            **{text: checked_dispatcher(with_change(setup, text), text) for text in changes},
+        }
+
+    return variants
 
 
 def _specs(setups: Mapping[str, Setup], site: Setup, base: RunSpec, inputs: Inputs, out: Path) -> list[RunSpec]:

@@ -261,7 +261,7 @@ class Traits:
         """Return the month of each submission, as 2026-03, in local time; empty texts: no date is known."""
         if not self.clock:
             return [""] * len(self.submission)
-        return np.datetime_as_string(self._local.astype("datetime64[s]"), unit="M").tolist()
+        return list(map(str, np.datetime_as_string(self._local.astype("datetime64[s]"), unit="M")))
 
     def demands(self) -> dict[str, float]:
         """Return the share of the jobs that ask for each resource beside cores."""

@@ -78,6 +78,7 @@ class Measure:
             None for these if they are not known; None: it has no meaning for this run.
         of_files: returns it, given the files of a run; of a measure that is not of rows.
         metrics: by name, in the order of the report.
+        of_jobs: whether it needs the jobs; without such a measure, compiled runs make no object for each.
         after: the metric of the base behind which they stand.
         write: writes what it says row by row into a run's folder, or removes an earlier file if it is None.
         differences: yields what such a file says otherwise. Raises InputError if the file is malformed.
@@ -91,6 +92,7 @@ class Measure:
     of: Callable[[JobTable, Machine, Sequence[Job | None] | None], MeasureValues | None] = _nothing_of_rows
     of_files: Callable[[RunFiles], MeasureValues | None] = _nothing_of_files
     metrics: Mapping[str, Metric] = field(default_factory=dict)
+    of_jobs: bool = False
     after: str = ""
     write: Callable[[Any, JobTable, Path], None] = _write_nothing
     differences: Callable[[Any, JobTable, Path], Iterator[Difference]] = _no_differences

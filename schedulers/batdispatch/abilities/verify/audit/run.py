@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from batdispatch.core.machine.machine import Machine as CoreMachine
 
 __all__ = ["Auditor", "rules"]
+#: Measures whose metrics rules work out by a reading of their own, as those of the base.
+_READ = ("power",)
 #: A platform's file, the host that carries Batsim, and the version of Batsim whose order of hosts the ids follow.
 _Site = tuple[Path, str | None, Literal[4, 5]]
 
@@ -89,7 +91,7 @@ class Auditor:
         findings, metrics = Findings(limit=self._limit), said.get("metrics") or {}
         again = measures()
         of_networks = [each for each in again if each.name == "network"]
-        others = [each for each in again if metrics and each.name != "network"]
+        others = [each for each in again if metrics and each.name not in ("network", *_READ)]
         # No rule knows the metrics of other measures, which are measured again below.
         brought = {name for each in others for name in each.metrics}
         known = (
