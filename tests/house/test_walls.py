@@ -125,6 +125,20 @@ def test_an_option_that_needs_a_missing_ability_says_so(gone: str, option: list[
     assert (done.returncode, done.stderr.strip().splitlines()[-1]) == (2, expected)
 
 
+def test_power_states_of_a_generated_platform_need_their_ability(tmp_path: Path) -> None:
+    environment = without(with_dependents("power"), tmp_path)
+    words = "platform generate flat --hosts 2 --power batsim-homogeneous -o"
+    done = subprocess.run(
+        [sys.executable, "-m", "batdispatch", *words.split(), str(tmp_path / "p.xml")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = "batdispatch: error: option --power: needs the ability power, which this installation lacks"
+    assert (done.returncode, done.stderr.strip(), (tmp_path / "p.xml").exists()) == (2, expected, False)
+
+
 def test_without_all_abilities_the_tests_of_the_base_pass(tmp_path: Path) -> None:
     environment = without(NAMES, tmp_path)
     use(environment, tmp_path)

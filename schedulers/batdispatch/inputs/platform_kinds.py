@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import msgspec
 from msgspec.structs import asdict
 
-from batdispatch.core.abilities import missing_ability
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.line.settings import Form
@@ -54,6 +53,9 @@ class LinkOptions(msgspec.Struct, frozen=True, kw_only=True):
         """
         if self.power is None:
             return content
+        from batdispatch.core.abilities import missing_ability
+        from batdispatch.core.line import registry
+
         change = registry.load(GROUP, "power", "option of platforms")
         if change is None:
             raise missing_ability("power", "option --power")

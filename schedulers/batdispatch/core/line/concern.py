@@ -31,8 +31,8 @@ C = TypeVar("C", bound="Concern")
 D = TypeVar("D", d.Execute, d.Kill)
 
 
-class Meeting(NamedTuple):
-    """The ledger has met its dispatcher, before any job has come: a concern may refuse it by an InputError."""
+class Introduction(NamedTuple):
+    """The dispatcher that will decide, before any job has come; a concern may refuse it by an InputError."""
 
     dispatcher: Any
     #: Seconds that a decision takes; None: the measured ones.
@@ -50,7 +50,7 @@ class ReplyDue(NamedTuple):
 
 
 #: What a concern learns of besides starts and ends.
-News = e.Event | Meeting | Rejection | ReplyDue
+News = e.Event | Introduction | Rejection | ReplyDue
 
 
 class Concern:

@@ -19,7 +19,7 @@ The steps, in this order:
 
 1. *Begin.* The first event of the first message is SIMULATION_BEGINS. A simulation that lacks what the dispatcher or
    the machine needs is refused. Otherwise the event makes the ledger, concerns join that have something to see to from
-   the beginning, and refuse a dispatcher that cannot do with them (`concern.Meeting`), and `Dispatcher.begin` is
+   the beginning, and refuse a dispatcher that cannot do with them (`concern.Introduction`), and `Dispatcher.begin` is
    called. Before that nothing else can happen; afterwards it cannot happen again.
 2. *Apply.* The events of a message are applied one by one, in the order in which they stand: the ledger checks and
    applies an event, concerns hear of it (`admit` and `line_up` for a submission, `on_end`, `on_event`), then the
@@ -66,7 +66,7 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.blame import blame, file_of, interrupt_of
-from batdispatch.core.line.concern import Meeting, ReplyDue
+from batdispatch.core.line.concern import Introduction, ReplyDue
 from batdispatch.core.line.concerns.dependencies import Dependencies
 from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.dispatcher import Dispatcher
@@ -203,7 +203,7 @@ class Session:
             raise InputError("the first event must be SIMULATION_BEGINS")
         _check_features(events[0], self.dispatcher)
         self.ledger = ledger = Ledger(events[0])
-        ledger.concerns.tell(Meeting(self.dispatcher, self.decision_time))
+        ledger.concerns.tell(Introduction(self.dispatcher, self.decision_time))
         registration = Registration.of(ledger)
         registration.on_registered = lambda job: self._entered(ledger, job)
         if type(self.dispatcher).on_start is not Dispatcher.on_start:

@@ -23,7 +23,7 @@ class SharedPower(Concern):
         lent: power that closed hosts lend to jobs, mW; `drawn` counts it as well.
     """
 
-    offers = ("cap_power", "close", "draw", "drawn", "lent", "with_lent")
+    offers = ("cap_power", "close", "draw", "drawn", "lent")
     ledger: Ledger
 
     def __init__(self, ledger: Ledger) -> None:
@@ -55,10 +55,6 @@ class SharedPower(Concern):
             self.join()
             self.ledger.shut()
 
-    def with_lent(self, whole: Any) -> Any:
-        """Return the capacity of the idle machine with the power that closed hosts lend."""
-        return self._space().drawn(whole, -self.lent) if self.lent else whole
-
     def _space(self) -> LicensedSpace:
         space = self.ledger.space
         assert isinstance(space, LicensedSpace), "power is shared"
@@ -70,7 +66,7 @@ class SharedPower(Concern):
         return self._closed
 
     def lends(self, whole: Any) -> Any:
-        return self.with_lent(whole)
+        return self._space().drawn(whole, -self.lent) if self.lent else whole
 
     def check(self, idle: Any) -> Any:
         return self._space().drawn(idle, self.drawn) if self.drawn else idle

@@ -15,7 +15,7 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job, Stay
-from batdispatch.core.line.concern import Meeting, News, Opener, QueueTerms, Rejection, ReplyDue
+from batdispatch.core.line.concern import Introduction, News, Opener, QueueTerms, Rejection, ReplyDue
 from batdispatch.core.line.dispatcher import GROUP, Dispatcher
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.registry import name_of
@@ -156,7 +156,7 @@ class SiteRules(QueueTerms):
             self.openings.leave(stay.job.id)
 
     def on_event(self, event: News) -> None:
-        if isinstance(event, Meeting):
+        if isinstance(event, Introduction):
             self._meet(event.dispatcher, event.delay)
         elif self.openings is None:
             return
