@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -176,6 +176,18 @@ class Inputs:
         elif isinstance(self._given, Workload):
             write_workload(self._given, self.workload, batsim=self._given.batsim)
         return imported
+
+    def options_by_log(
+        self, dispatcher: str, options: Mapping[str, str], imported: ImportResult
+    ) -> tuple[dict[str, str], str]:
+        """Return what the log of a site tells of how the site schedules, as options of a dispatcher, and how.
+
+        Only where there are files of the site.
+        """
+        assert self.site is not None
+        workload = imported.workload
+        origin = float(workload.about["origin"]["time_origin"])
+        return self.site.options_by_log(dispatcher, options, origin, workload.jobs, imported.info)
 
     def _sized(self, imported: ImportResult | None) -> SizedPlatform:
         if imported is not None:
