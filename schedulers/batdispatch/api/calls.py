@@ -22,7 +22,16 @@ from batdispatch.core.line.settings import named_with
 from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.results.run_names import NamedRun, rebind
-from batdispatch.runs.compare import Entrant, at_site, comparison_by, entrant_of, entrants_of, with_common
+from batdispatch.runs.compare import (
+    Entrant,
+    Prepared,
+    at_site,
+    by_log,
+    comparison_by,
+    entrant_of,
+    entrants_of,
+    with_common,
+)
 from batdispatch.runs.compare import compare as carry_out
 from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
 from batdispatch.runs.families import FAMILIES, check_names
@@ -83,6 +92,8 @@ def run(
     build(base, entrant.own)
     folder = call.folder if call.named else call.folder / label
     at_hand = call.prepare()
+    (entrant,) = by_log([entrant], call.inputs, call.imported, call.listener)
+    base = call.base(dispatcher=entrant.name, options=entrant.all_options)
     result = execute(
         base,
         folder,
@@ -205,6 +216,11 @@ def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain
             with workers_beside(call.processes - 1) as workers:
                 write_report(folders, call.folder / "report" / "index.html", explain=explain, workers=workers)
 
+    def prepare() -> Prepared:
+        workload = call.prepare()
+        known = by_log(entrants, call.inputs, call.imported, call.listener)
+        return Prepared(workload, [call.base(dispatcher=one.name, options=one.all_options) for one in known])
+
     folders, failures = carry_out(
         specs,
         call.folder,
@@ -212,7 +228,7 @@ def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain
         listener=call.listener,
         fresh=call.fresh,
         conclude=conclude,
-        prepare=call.prepare if call.inputs.made else None,
+        prepare=prepare if call.inputs.made else None,
         names=names,
         called=names,
         own=_own(specs, entrants),

@@ -12,7 +12,6 @@ import msgspec
 from msgspec.structs import asdict
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.line import registry
 from batdispatch.core.line.settings import Form
 
 if TYPE_CHECKING:

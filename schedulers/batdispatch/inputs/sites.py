@@ -22,6 +22,7 @@ from batdispatch.core.machine.features import FEATURES_PROPERTY
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY
 from batdispatch.core.machine.site import SITE_PROPERTY, Partition, QueuesProperty, Window
 from batdispatch.inputs.workloads.log_columns import LogColumns
+from batdispatch.inputs.workloads.logs import LogInfo
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import NodeUse
 from batdispatch.inputs.workloads.report import ImportReport
@@ -115,6 +116,19 @@ class SiteFiles(Protocol):
 
         Raises:
             InputError: the files say something that the dispatcher cannot do.
+        """
+
+    def options_by_log(
+        self, dispatcher: str, options: Mapping[str, str], origin: float, jobs: LogColumns, info: LogInfo
+    ) -> tuple[dict[str, str], str]:
+        """Return what the log tells of how the site schedules, as options of a dispatcher that has the files', and how.
+
+        Args:
+            dispatcher: its name.
+            options: all that it has, as texts, with those of the files.
+            origin: moment of the simulation's 0 s.
+            jobs: of the log, in order of submission.
+            info: what the log tells of them.
         """
 
 

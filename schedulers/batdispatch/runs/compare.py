@@ -19,12 +19,14 @@ from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.dispatchers import simple
 from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.inputs.sites import SiteFiles
+from batdispatch.inputs.workloads.importers import ImportedColumns
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.run_names import bind
 from batdispatch.results.runs import named_run, read_result
 from batdispatch.runs.engines import energy_facet
+from batdispatch.runs.inputs import Inputs
 from batdispatch.runs.listener import SILENT, Listener, Tell, sparse_progress
 from batdispatch.runs.provenance import others_names
 from batdispatch.runs.run import InputFiles, build, clear, execute, is_made, spec_options
@@ -139,6 +141,25 @@ def at_site(entrants: Sequence[Entrant], site: SiteFiles | None) -> list[Entrant
     ]
 
 
+def by_log(
+    entrants: Sequence[Entrant], inputs: Inputs, imported: ImportedColumns | None, listener: Listener
+) -> list[Entrant]:
+    """Return who takes part, those that imitate the simulated site with what its log tells of how it schedules, too."""
+    if imported is None or inputs.site is None:
+        return list(entrants)
+    found, told = [], dict[str, None]()
+    for one in entrants:
+        # What imitates the site has its options.
+        if one.site:
+            options, how = inputs.options_by_log(one.name, one.all_options, imported)
+            told[f"{one.name}: {how}"] = None
+            one = one._replace(site={**one.site, **options})
+        found.append(one)
+    for text in told:
+        listener.note(text)
+    return found
+
+
 def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[Entrant]:
     """Return who takes part with the options of ``--set``, each with those that it knows and does not state itself.
 
@@ -171,6 +192,18 @@ def _with_more(one: Entrant, common: Mapping[str, str], known: Set[str]) -> Entr
     return one._replace(options=with_option_file(one.name, stated)[1], stated=stated)
 
 
+class Prepared(NamedTuple):
+    """What came of inputs that were written.
+
+    Attributes:
+        workload: the workload of the runs if it is at hand, so that it need not be read.
+        specs: the runs anew, in the same order, if the inputs tell more of them.
+    """
+
+    workload: WorkloadFile | None = None
+    specs: Sequence[RunSpec] | None = None
+
+
 def compare(
     specs: Sequence[RunSpec],
     out: Path,
@@ -179,7 +212,7 @@ def compare(
     listener: Listener = SILENT,
     fresh: bool = False,
     conclude: Conclude | None = None,
-    prepare: Callable[[], WorkloadFile | None] | None = None,
+    prepare: Callable[[], Prepared] | None = None,
     workload: WorkloadFile | None = None,
     names: Sequence[str] | None = None,
     called: Sequence[str] | None = None,
@@ -200,8 +233,7 @@ def compare(
         listener: hears how far each run is, and which ones are kept; failures are returned.
         fresh: keep no run.
         conclude: called at the end, while `out` still counts as unfinished.
-        prepare: called at the beginning, with `out` claimed; writes inputs into it that the runs name, and returns
-            their workload if it is at hand.
+        prepare: called at the beginning, with `out` claimed; writes inputs into it that the runs name.
         workload: the workload of the runs if it is at hand, so that it need not be read.
         names: of the runs, paths of their folders below `out`; None: their labels.
         called: what people call each of them, which is bound to it (see `run_names`); None: their labels.
@@ -220,7 +252,8 @@ def compare(
     failures: dict[str, str] = {}
     with Claim(out) as claim:
         if prepare is not None:
-            workload = prepare()
+            workload, changed = prepare()
+            named = named if changed is None else dict(zip(named, changed, strict=True))
         named = _counting_alike(named, {name for name, dispatcher in built.items() if dispatcher.needs_energy})
         kept = [] if fresh else [name for name, spec in named.items() if is_made(spec, out / name)]
         if kept:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -197,6 +197,18 @@ class Inputs:
             InputError: as `read_workload`.
         """
         return read_workload(self.workload) if self.file is None else self.file.workload()
+
+    def options_by_log(
+        self, dispatcher: str, options: Mapping[str, str], imported: ImportedColumns
+    ) -> tuple[dict[str, str], str]:
+        """Return what the log of a site tells of how the site schedules, as options of a dispatcher, and how.
+
+        Only where there are files of the site.
+        """
+        assert self.site is not None
+        workload = imported.workload
+        origin = float(workload.about["origin"]["time_origin"])
+        return self.site.options_by_log(dispatcher, options, origin, workload.jobs, imported.info)
 
     def _sized(self, imported: ImportedColumns | None) -> SizedPlatform:
         if imported is not None:

@@ -84,7 +84,7 @@ def read_sacct(
             bad.add(problem)
     bad.conclude()
     reader.conclude()
-    jobs = _Jobs(reader, options, report, info.use.whole, frozenset(info.use.names), info.unlimited)
+    jobs = _Jobs(reader, options, report, info.use.whole, frozenset(info.use.names), info)
     yield from _in_turn(list(jobs.jobs()), report)
     report.notes.extend(reader.remarks())
 
@@ -99,12 +99,12 @@ class _Jobs:
         report: ImportReport,
         whole: Collection[str],
         nodes: Collection[str],
-        unlimited: set[str],
+        info: LogInfo,
     ) -> None:
         self._records = reader.records
         self._known_nodes = nodes
-        #: Gets the ids of jobs that had no limit, as their records say.
-        self._unlimited = unlimited
+        #: Gets the ids of jobs that had no limit, and of those that were held, as their records say.
+        self._info = info
         self._options, self._report = options, report
         #: Partitions whose jobs have their nodes to themselves.
         self._whole = whole
@@ -231,6 +231,7 @@ class _Jobs:
             return None
         submission = record.submit
         if record.eligible > submission:
+            self._info.held.add(name)
             if self._options.submission == "eligible":
                 submission = record.eligible
             report.change(
@@ -239,7 +240,7 @@ class _Jobs:
                 name,
             )
         if record.limit == math.inf:
-            self._unlimited.add(name)
+            self._info.unlimited.add(name)
         if math.isnan(record.limit):
             report.change("without a time limit of their own: no walltime", name)
         units, demand, request = demand_of(

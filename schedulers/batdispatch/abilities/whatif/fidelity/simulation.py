@@ -17,10 +17,9 @@ from batdispatch.core.jobs.job_table import Floats, JobTable
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.importers import ImportResult
-from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.report.workload.traits import Traits
 from batdispatch.results.starvation import FolderJobs
-from batdispatch.runs.compare import at_site, compare, entrants_of
+from batdispatch.runs.compare import Prepared, at_site, compare, entrants_of
 from batdispatch.runs.inputs import Inputs
 from batdispatch.runs.listener import Listener
 from batdispatch.runs.spec import RunSpec
@@ -56,9 +55,9 @@ def simulate_log(
     ]
     imported: list[ImportResult] = []
 
-    def prepare() -> WorkloadFile | None:
+    def prepare() -> Prepared:
         imported.extend(each.told() for each in [inputs.prepare(listener)] if each is not None)
-        return inputs.file
+        return Prepared(inputs.file)
 
     folders, failures = compare(specs, folder, processes=processes, listener=listener, prepare=prepare)
     return imported[0], folders, failures

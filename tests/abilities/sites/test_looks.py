@@ -1,0 +1,80 @@
+"""When slurmctld looked at its queue, as accounts tell it: hand-worked, and on two recordings of a real Slurm."""
+
+import math
+
+import numpy as np
+import pytest
+
+from batdispatch.abilities.sites.doors.slurm.looks import clocks_of, first_ahead
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Dependency, Request
+from batdispatch.inputs.workloads.logs import LogInfo
+
+AFTER = Request(dependencies=(Dependency("0"),))
+
+
+def jobs(*told: tuple[float, float, str], asks: Request | None = None, **fields: object) -> tuple[list[Job], LogInfo]:
+    """Return jobs and their log, by (came, started, partition); the first one has further fields."""
+    found = [
+        Job(
+            id=str(number),
+            submission=came,
+            request=asks if asks is not None and not number else Request(),
+            extra={"partition": partition, **({} if number else fields)},
+        )
+        for number, (came, _, partition) in enumerate(told)
+    ]
+    return found, LogInfo(starts=np.array([start for _, start, _ in told]))
+
+
+@pytest.mark.parametrize(
+    ("told", "first"),
+    [
+        # The second job starts ahead of the first, which has waited for 20 s.
+        ([(0, 50, "p"), (10, 20, "p")], 20),
+        ([(0, 50, "p"), (10, 20, "p"), (11, 15, "p")], 15),
+        # In their order, at once, and in different partitions: the main loop does that.
+        ([(0, 5, "p"), (10, 20, "p")], math.nan),
+        ([(0, 20, "p"), (10, 20, "p")], math.nan),
+        ([(0, 50, "p"), (10, 20, "q")], math.nan),
+        # The first one had just come: the main loop had not looked at it.
+        ([(17, 50, "p"), (17, 20, "p")], math.nan),
+        ([(16, 50, "p"), (17, 20, "p")], 20),
+        # It is not known when the first one started.
+        ([(0, math.nan, "p"), (10, 20, "p")], math.nan),
+        ([], math.nan),
+    ],
+)
+def test_the_first_job_that_ran_ahead(told: list[tuple[float, float, str]], first: float) -> None:
+    assert first_ahead(*jobs(*told)) == pytest.approx(first, nan_ok=True)
+
+
+def test_jobs_that_wait_for_something_else_are_passed_by_the_main_loop() -> None:
+    told = ((0.0, 50.0, "p"), (10.0, 20.0, "p"))
+    assert math.isnan(first_ahead(*jobs(*told, asks=AFTER)))
+    assert math.isnan(first_ahead(*jobs(*told, array={"id": "1", "index": 2})))
+    assert math.isnan(first_ahead(*jobs(*told, partitions=["p", "q"])))
+    rows, info = jobs(*told)
+    info.held.add("0")
+    assert math.isnan(first_ahead(rows, info))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        # A pass at 160.5 s, since accounts count whole seconds, is one of those that began at 10.5 s.
+        ({"interval": "15"}, {"clock": "2309.5", "phase": "10.5"}),
+        ({}, {"clock": "2309.5", "phase": "10.5"}),
+        ({"interval": "7"}, {"clock": "2309.5", "phase": "6.5"}),
+        ({"interval": "0"}, {"clock": "2309.5"}),
+        ({"phase": "3"}, {"clock": "2309.5"}),
+        ({"clock": "3", "phase": "4"}, {}),
+    ],
+)
+def test_clock_and_phase(options: dict[str, str], expected: dict[str, str]) -> None:
+    origin = 3600.0 * 490_000 + 2309.5
+    rows, info = jobs((0, 400, "p"), (10, 160, "p"))
+    found, how = clocks_of(options, origin, rows, info)
+    assert found == expected
+    assert how.startswith("clock=2309.5 (from when jobs came; sure)")
+    assert ("a guess" in how) is (options.get("interval") != "0")
