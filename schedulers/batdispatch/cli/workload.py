@@ -13,7 +13,7 @@ from batdispatch.cli.logs import log_options, machine_of, refuse_log_options
 from batdispatch.cli.messages import echo, is_quiet, json_text, quiet_option, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
-from batdispatch.cli.piped import InputPath
+from batdispatch.cli.pipe import InputPath
 from batdispatch.cli.progress import ProgressDisplay
 from batdispatch.cli.tables import plain, table
 from batdispatch.core.line.settings import RESULTS

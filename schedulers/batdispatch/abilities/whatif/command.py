@@ -14,7 +14,7 @@ from batdispatch.cli.logs import log_options
 from batdispatch.cli.messages import Terminal, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import fresh_option, json_option, out_option, processes_option
-from batdispatch.cli.piped import InputPath
+from batdispatch.cli.pipe import InputPath
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.runs.spec import RunSpec
 
