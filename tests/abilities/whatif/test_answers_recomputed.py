@@ -93,6 +93,16 @@ def test_groups_have_the_means_of_their_jobs(out: Path) -> None:
         assert whole == pytest.approx(statistics.mean(waits[1].values()) / statistics.mean(waits[0].values()), rel=1e-6)
 
 
+def test_the_period_is_that_of_the_accounts(out: Path) -> None:
+    with (SITE / "sacct.txt").open(newline="") as file:
+        rows = csv.DictReader(file, delimiter="|", quoting=csv.QUOTE_NONE)
+        dates = sorted(row["Submit"] for row in rows if "." not in row["JobID"])
+    # The accounts name no zone, so dates are told as they stand.
+    period = [date.replace("T", " ") for date in (dates[0], dates[-1])]
+    assert [date[:19] for date in json.loads((out / "json").read_text())["period"]] == period
+    assert f"The log's jobs came from {period[0]}" in (out / "text").read_text()
+
+
 def test_least_wait_and_losers_are_those_of_the_runs(out: Path) -> None:
     first = (out / "text").read_text().splitlines()[0]
     means = {name: statistics.mean(inner(waits_of(out / name))) for name in ("baseline", *CHANGES)}
