@@ -21,7 +21,7 @@ from batdispatch.cli.outputs import (
     processes_option,
     report_option,
 )
-from batdispatch.cli.piped import InputPath
+from batdispatch.cli.pipe import InputPath
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogReading

@@ -14,7 +14,7 @@ from batdispatch.cli.logs import log_options, machine_of, refuse_log_options
 from batdispatch.cli.messages import conclude, quiet_option, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, output_option
-from batdispatch.cli.piped import InputPath
+from batdispatch.cli.pipe import InputPath
 from batdispatch.cli.progress import ProgressDisplay
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogMachine, LogReading

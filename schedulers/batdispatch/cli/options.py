@@ -15,7 +15,7 @@ import msgspec
 from click.core import ParameterSource
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Choice, option
-from batdispatch.cli.piped import InputPath
+from batdispatch.cli.pipe import InputPath
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import Form, Setting, default_text, settings_of, struct_of
 

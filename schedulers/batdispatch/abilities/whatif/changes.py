@@ -159,7 +159,7 @@ def check_changes(changes: Iterable[str], dispatcher: str) -> None:
         dispatcher: of the site, by name with options in brackets.
 
     Raises:
-        InputError: nobody knows such a change, or such a dispatcher.
+        InputError: there is no such change, or no such dispatcher.
     """
     bare = Setup(nodes=(), queues=QueuesProperty(), dispatcher="")
     site = checked_dispatcher(_decided_by(bare, *parse_named(dispatcher, _BASE)))

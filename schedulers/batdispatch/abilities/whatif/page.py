@@ -83,6 +83,7 @@ class WhatIf:
         missing: jobs that did not run in all variants, and do not count.
         grade: of the baseline; None: it was not held against a log.
         folders: of the runs, the baseline's first.
+        period: dates of the first and the last submission; None: the log has no dates.
     """
 
     name: str
@@ -94,6 +95,7 @@ class WhatIf:
     missing: int
     grade: Grade | None
     folders: Sequence[Path]
+    period: tuple[str, str] | None = None
 
     @property
     def baseline(self) -> str:
@@ -140,11 +142,15 @@ def lead(found: WhatIf) -> list[str]:
         lines.append(f"The baseline has grade {found.grade.grade}. {' '.join(found.grade.lines(found.unit))}")
     lines.append(
         f"{found.jobs:,} jobs of {found.name} count, in {windows} windows of one simulation for each row; their mean "
-        f"wait is {found.mean_wait(first)} with {_named(first)}."
+        f"wait is {found.mean_wait(first)} with {_named(first)}.{_period(found)}"
     )
     if found.missing:
         lines.append(f"{found.missing:,} jobs did not run in all rows, for instance since they fit no more: left out.")
     return lines
+
+
+def _period(found: WhatIf) -> str:
+    return "" if found.period is None else f" The log's jobs came from {found.period[0]} to {found.period[1]}."
 
 
 def opening(found: WhatIf, node_hour: float | None = None) -> Opening:
@@ -333,6 +339,7 @@ def as_dict(found: WhatIf, node_hour: float | None = None) -> dict[str, Any]:
         changes.append({**variant._asdict(), "against_baseline": effects, "groups": by, "hour_saved_costs": price})
     return {
         "workload": found.name,
+        "period": found.period,
         "jobs": found.jobs,
         "left_out": found.missing,
         "grade": None if grade is None else grade.grade,

@@ -27,6 +27,7 @@ from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.dates import dates_of
 from batdispatch.inputs.workloads.groups import account_of, partition_of
 from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.inputs.workloads.windows import plan_windows
@@ -236,8 +237,19 @@ def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
         for label, (wait, _) in waits.items()
     ]
     missing = len(rows) - int(ran.sum())
+    dates = dates_of(workload.about)
+    ends = workload.jobs[0].submission, workload.jobs[-1].submission
     return WhatIf(
-        workload.name, variants, tables, groups, hours, len(counted), missing, grade, list(runs.folders.values())
+        name=workload.name,
+        variants=variants,
+        tables=tables,
+        groups=groups,
+        hours=hours,
+        jobs=len(counted),
+        missing=missing,
+        grade=grade,
+        folders=list(runs.folders.values()),
+        period=None if dates is None else (dates.text(ends[0]), dates.text(ends[1])),
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from batdispatch.cli import piped
+from batdispatch.cli import pipe
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 
@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         place.mkdir()
         return str(place)
 
-    monkeypatch.setattr(piped.tempfile, "mkdtemp", made)
+    monkeypatch.setattr(pipe.tempfile, "mkdtemp", made)
     return place
 
 
@@ -40,11 +40,12 @@ def test_accounts_are_piped_and_nothing_of_them_stays(folder: Path) -> None:
 def test_a_what_if_of_piped_accounts_is_that_of_the_file(tmp_path: Path, folder: Path) -> None:
     words = ("--slurm", ACCOUNTS / "site", "--change", "hosts+2", "--json")
     text = (ACCOUNTS / "sacct.txt").read_bytes()
-    pipe = call("whatif", "-", *words, "--out", tmp_path / "a", given=text)
-    assert pipe.exit_code == 0, pipe.output
+    from_pipe = call("whatif", "-", *words, "--out", tmp_path / "a", given=text)
+    assert from_pipe.exit_code == 0, from_pipe.output
     file = call("whatif", ACCOUNTS / "sacct.txt", *words, "--out", tmp_path / "b")
     same = [
-        one.stdout.replace(f'"{name}', '"').split('"changes"')[1] for one, name in ((pipe, "piped"), (file, "sacct"))
+        one.stdout.replace(f'"{name}', '"').split('"changes"')[1]
+        for one, name in ((from_pipe, "piped"), (file, "sacct"))
     ]
     assert same[0] == same[1]
     assert not folder.exists()
@@ -70,7 +71,7 @@ def test_a_terminal_is_no_pipe(folder: Path) -> None:
             return True
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(piped.sys, "stdin", Terminal())
+        patch.setattr(pipe.sys, "stdin", Terminal())
         with pytest.raises(InputError, match="nothing is piped"):
             cli.main(["workload", "show", "-"], standalone_mode=False)
     assert not folder.exists()
