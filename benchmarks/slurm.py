@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from slurm_changes import CHANGES, told, truth
+from slurm_changes import CHANGES, MORE, told, truth
 from slurm_truth import FOLDER, read_recording
 
 NODES, CPUS = 8, 4
@@ -478,7 +478,8 @@ def print_changes(folder: Path) -> None:
     print("|---|---|---|---|---|---|")
     off: list[float] = []
     right = 0
-    for case in CHANGES:
+    cases = (*CHANGES, *MORE)
+    for case in cases:
         true = truth(folder, case)
         with tempfile.TemporaryDirectory() as out:
             said = told(folder, case, Path(out))
@@ -488,7 +489,7 @@ def print_changes(folder: Path) -> None:
         cells = f"{true:.2f} | {said.ratio:.2f} | {said.low:.2f} to {said.high:.2f} | {off[-1]:.0%}"
         print(f"| {site} | `{case.change}` | {cells} |", flush=True)
     print(
-        f"\nright sign: {right} of {len(CHANGES)}; off by {statistics.median(off):.1%} in the median, "
+        f"\nright sign: {right} of {len(cases)}; off by {statistics.median(off):.1%} in the median, "
         f"{max(off):.1%} at most"
     )
 

@@ -39,6 +39,13 @@ CHANGES = (
     Change("busy4", "partition.busy.nodes+2", "busy6", "busy"),
     Change("busy6", "partition.busy.nodes-2", "busy4", "busy"),
 )
+#: Others, of sites that are not among the recordings of tests.
+MORE = (
+    Change("base2", "hosts=10", "base_10n"),
+    Change("base2", "SchedulerParameters=bf_max_job_test=3,default_queue_depth=3", "base_depth"),
+    Change("base", "ordering=multifactor[size=100000,period=1]", "base_large"),
+    Change("base_large", "PriorityType=priority/basic", "base"),
+)
 
 
 class Answer(NamedTuple):

@@ -76,6 +76,13 @@ def test_the_page_says_what_a_change_costs() -> None:
     assert "No price was found" in opening(only(told, 0, 2), 2.0).text
 
 
+def test_a_change_by_which_some_lose_is_not_without_price() -> None:
+    waits = table("mean_waiting_time", 1.0, 9.0, 3.0).only([LABELS[0], LABELS[2]])
+    text = opening(replace(only(found(), 0, 2), groups=[Group("size", "1", 40, waits)])).text
+    assert "No price" not in text
+    assert text.endswith("Worse off with dispatcher=filler, beyond chance: size 1.")
+
+
 def test_the_baseline_may_be_the_best() -> None:
     text = plain(opening(only(found(), 2, 0, 1)).text)
     assert "They wait least with dispatcher=filler: 12 min." in text

@@ -24,6 +24,7 @@ from batdispatch.results.metrics.rows import page_unit
 from batdispatch.results.numbers import count_of, duration, number
 
 BASELINE = "baseline"
+_NO_PRICE = "No price was found: none of the figures is worse beyond chance."
 #: What changes are judged by.
 AIMS = tuple(
     aim
@@ -163,11 +164,12 @@ def opening(found: WhatIf, node_hour: float | None = None) -> Opening:
     first, *changes = found.variants
     if not changes:
         return opening_of(f"With {_named(first)}, jobs wait {found.mean_wait(first)} in the mean.", [], [])
-    text = f"{_change(found, 0)}. {_price(found, 0, node_hour)}"
+    losers = [f"{group.kind} {group.name}" for group, pairs in found.group_pairs if _loses(pairs[0])]
+    price = _price(found, 0, node_hour) or ("" if losers else _NO_PRICE)
+    text = " ".join(filter(None, (f"{_change(found, 0)}.", price)))
     best = min(found.variants, key=lambda one: one.mean_wait)
     if len(changes) > 1 and best is not changes[0]:
         text += f" They wait least with {_named(best)}: {found.mean_wait(best)}."
-    losers = [f"{group.kind} {group.name}" for group, pairs in found.group_pairs if _loses(pairs[0])]
     if losers:
         more = f" and {len(losers) - 3} more" if len(losers) > 3 else ""
         text += f" Worse off with {changes[0].label}, beyond chance: {', '.join(losers[:3])}{more}."
@@ -193,7 +195,7 @@ def _change(found: WhatIf, place: int) -> str:
 
 
 def _price(found: WhatIf, place: int, node_hour: float | None) -> str:
-    """Say what a change costs: nodes, and figures that are worse than the baseline's, as a page of replicates does."""
+    """Say what a change costs: nodes, and figures that are worse than the baseline's; empty: nothing was found."""
     change = found.variants[place + 1]
     more = change.nodes - found.variants[0].nodes
     costs = [f"{count_of(more, 'node')} more"] if more > 0 else []
@@ -204,11 +206,7 @@ def _price(found: WhatIf, place: int, node_hour: float | None) -> str:
     costs += [
         f"{amount(aim, pair.effect)} the {aim.words}" for aim, pair in pairs if pair.effect and is_price(aim, pair)
     ]
-    return (
-        f"The price: {name_list(costs)}."
-        if costs
-        else "No price was found: none of the figures is worse beyond chance."
-    )
+    return f"The price: {name_list(costs)}." if costs else ""
 
 
 def _loses(pair: Pair) -> bool:
