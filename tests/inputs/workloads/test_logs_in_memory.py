@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 import batdispatch
 from batdispatch.core.errors import InputError
-from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import read_workload, workload_file, write_workload
-from batdispatch.inputs.workloads.columns import JobColumns, NotPlain
 from batdispatch.inputs.workloads.importers import import_log
 from batdispatch.inputs.workloads.log_workload import LogWorkload
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
-from logs import log_of
+from logs import log_of, same, told
 from small_log import write_log
 
 #: Job, submit, wait, run, allocated, CPU, used memory, asked, limit, asked memory, status, user, group, executable,
@@ -49,37 +47,6 @@ ways = st.sampled_from(
         LogOptions(keep_clock=True),
     ]
 )
-
-
-def facts(columns: JobColumns | NotPlain) -> Any:
-    """All that columns say, job by job, or why there are none."""
-    if isinstance(columns, NotPlain):
-        return columns
-    jobs = [columns.job(row) for row in range(len(columns))]
-    spans = [columns.runtime.tolist(), columns.code[columns.profile].tolist()]
-    return [told(job) for job in jobs], spans, columns.profiles, columns.users, columns.extra
-
-
-def told(job: Job) -> tuple[Any, ...]:
-    # A sign of 0.0 would be written.
-    times = str(job.submission), str(job.walltime)
-    return job.id, job.request, *times, job.profile, job.user, job.parent, list(job.extra.items())
-
-
-def same(one: WorkloadFile, other: WorkloadFile) -> None:
-    """Hold all that runs ask two files for side by side; columns are asked for first in one of the two orders."""
-    assert (one.count, one.digest, one.window, one.windows) == (other.count, other.digest, other.window, other.windows)
-    assert one.dates == other.dates
-    assert facts(one.columns()) == facts(other.columns())
-    for fields in ((), ("nobody",), ("group",)):
-        assert facts(one.columns(fields)) == facts(other.columns(fields))
-    assert facts(one.told_columns()) == facts(other.told_columns())
-    ours, theirs = one.workload(), other.workload()
-    assert list(map(told, ours.jobs)) == list(map(told, theirs.jobs))
-    for field in ("path", "name", "digest", "nb_res", "batsim", "profiles", "as_written", "about"):
-        assert getattr(ours, field) == getattr(theirs, field)
-    assert list(ours.profiles) == list(theirs.profiles)
-    assert one.delays() == other.delays()
 
 
 @given(st.lists(records, min_size=1, max_size=8), ways)
@@ -128,6 +95,15 @@ def test_what_a_reader_may_refuse_or_order_is_left_to_it(tmp_path: Path, unusual
 
     assert file({"id": "3", "subtime": 2.0**37}) is not None
     assert file({"id": "3", "subtime": 2.0**37, **unusual}) is None
+
+
+def test_users_that_are_no_whole_numbers_are_left_to_the_reader(tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_text("{}")
+    workload = log_of(tmp_path / "log", [{"id": "1"}, {"id": "2"}], runtime=1.0)
+    for user, usual in ((np.nan, True), (4.0, True), (4.5, False)):
+        workload.jobs.numbers["user"] = np.array([3.0, user])
+        file = WorkloadFile.written(tmp_path / "w.json", "", workload)
+        assert (file is not None) == usual
 
 
 def test_jobs_that_compute_are_left_to_the_reader(tmp_path: Path) -> None:
