@@ -106,6 +106,14 @@ def test_users_that_are_no_whole_numbers_are_left_to_the_reader(tmp_path: Path) 
         assert (file is not None) == usual
 
 
+@pytest.mark.parametrize(("hosts", "usual"), [(0, False), (1, True), (10_000_000, True), (10_000_001, False)])
+def test_a_machine_of_no_possible_size_is_left_to_the_reader(tmp_path: Path, hosts: int, usual: bool) -> None:
+    (tmp_path / "w.json").write_text("{}")
+    workload = log_of(tmp_path / "log", [{"id": "1"}], runtime=1.0)
+    workload.nb_res = hosts
+    assert (WorkloadFile.written(tmp_path / "w.json", "", workload) is not None) == usual
+
+
 def test_jobs_that_compute_are_left_to_the_reader(tmp_path: Path) -> None:
     (tmp_path / "w.json").write_text("{}")
     workload = log_of(tmp_path / "log", [{"id": "1"}], runtime=1.0)

@@ -58,6 +58,10 @@ class WorkloadFile:
         """
         if path.stat().st_size > MAX_WHOLE or not workload.is_usual:
             return None
+        return cls._of(path, digest, workload)
+
+    @classmethod
+    def _of(cls, path: Path, digest: str, workload: LogWorkload) -> WorkloadFile:
         file = cls.__new__(cls)
         file.path, file._contents, file._made = path, None, workload
         file._begin(digest, workload.about)
@@ -82,7 +86,7 @@ class WorkloadFile:
         if self._made is not None:
             # Of what the log alone knows, no run asks for anything.
             jobs = msgspec.structs.replace(self._made.jobs, nodes={}, dependencies={}, killed={})
-            return WorkloadFile.written, (self.path, self.digest, msgspec.structs.replace(self._made, jobs=jobs))
+            return WorkloadFile._of, (self.path, self.digest, msgspec.structs.replace(self._made, jobs=jobs))
         return WorkloadFile, (self.path,)
 
     @property
