@@ -63,3 +63,4 @@ def same(one: WorkloadFile, other: WorkloadFile) -> None:
         assert getattr(ours, field) == getattr(theirs, field)
     assert list(ours.profiles) == list(theirs.profiles)
     assert one.delays() == other.delays()
+    assert list(one.fields("group", "nobody")) == list(other.fields("group", "nobody"))

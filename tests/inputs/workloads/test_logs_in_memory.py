@@ -150,13 +150,13 @@ def test_what_jobs_wait_for_is_refused_as_in_the_file(tmp_path: Path, jobs: list
 
 @pytest.mark.parametrize("compiled", ["never", "auto"])
 def test_runs_of_a_log_do_not_read_its_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: str) -> None:
-    """Neither a run nor a comparison does, and their files are those of runs that do."""
+    """Neither a run nor a comparison does, nor its page, and their files are those of runs and pages that do."""
     write_log(tmp_path / "log.swf", 60)
     settings: dict[str, Any] = {"compiled": compiled, "record": compiled == "never"}
     with monkeypatch.context() as patch:
         patch.setattr(workload_file, "read_contents", None)
         batdispatch.run(tmp_path / "log.swf", "easy", out=tmp_path / "run", **settings)
-        batdispatch.compare(tmp_path / "log.swf", "easy,fcfs", out=tmp_path / "both", **settings)
+        batdispatch.compare(tmp_path / "log.swf", "easy,fcfs", out=tmp_path / "both", report=True, **settings)
     inputs: dict[str, Any] = {
         "platform": tmp_path / "run/input/platform.xml",
         "workload": tmp_path / "run/input/log.json",
