@@ -214,7 +214,8 @@ def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain
 
             # This process draws, so that one worker fewer goes through what was recorded.
             with workers_beside(call.processes - 1) as workers:
-                write_report(folders, call.folder / "report" / "index.html", explain=explain, workers=workers)
+                page, workload = call.folder / "report" / "index.html", call.inputs.file
+                write_report(folders, page, explain=explain, workers=workers, workload=workload)
 
     def prepare() -> Prepared:
         workload = call.prepare()

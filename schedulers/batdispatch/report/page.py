@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.report import comparison, style
 from batdispatch.report.curves import in_panels
 from batdispatch.report.html import page_text
@@ -45,6 +46,7 @@ def write_report(
     printed: bool = True,
     workers: Executor | None = None,
     figures: Path | None = None,
+    workload: WorkloadFile | None = None,
 ) -> Path:
     """Compare runs in one HTML page that needs nothing but itself, and return its path.
 
@@ -57,13 +59,16 @@ def write_report(
         printed: whether curves are drawn for paper and for browsers without scripts, too.
         workers: who goes through these while the pictures are drawn; None: this process does, one after the other.
         figures: the folder where evalys' figures of these runs may be; None: that beside the runs.
+        workload: that of the runs if it is at hand, so that it need not be read.
 
     Raises:
         InputError: a folder is no run, or a file in it is malformed; nothing is written.
     """
     runs = read_runs(run_dirs)
     link = link_to_figures(figures or beside(runs), out)
-    return write_page(render(runs, explain=explain, printed=printed, workers=workers, figures=link), out)
+    return write_page(
+        render(runs, explain=explain, printed=printed, workers=workers, figures=link, workload=workload), out
+    )
 
 
 def link_to_figures(figures: Path, out: Path) -> str:
@@ -92,6 +97,7 @@ def render(
     printed: bool = True,
     workers: Executor | None = None,
     figures: str = "",
+    workload: WorkloadFile | None = None,
 ) -> str:
     """Return the page that compares some runs; `title` is its heading, `figures` the address of evalys'.
 
@@ -101,7 +107,7 @@ def render(
         [replace(run, label=display_name(run.result)) if run.label == run.result.label else run for run in runs]
     )
     losses = begin_losses(runs, workers=workers) if explain else lambda: Losses("", [], {})
-    sites = Sites()
+    sites = Sites(workload)
     shared, use_note = shared_runs(runs, sites)
     curves = compared_curves(runs, shared) if printed else []
     # Only now: workers go through the recordings while the pictures are drawn.

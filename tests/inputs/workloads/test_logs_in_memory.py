@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 import batdispatch
 from batdispatch.core.errors import InputError
-from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import read_workload, workload_file, write_workload
-from batdispatch.inputs.workloads.columns import JobColumns, NotPlain
 from batdispatch.inputs.workloads.importers import import_log
 from batdispatch.inputs.workloads.log_workload import LogWorkload
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
-from logs import log_of
+from logs import log_of, same, told
 from small_log import write_log
 
 #: Job, submit, wait, run, allocated, CPU, used memory, asked, limit, asked memory, status, user, group, executable,
@@ -49,37 +47,6 @@ ways = st.sampled_from(
         LogOptions(keep_clock=True),
     ]
 )
-
-
-def facts(columns: JobColumns | NotPlain) -> Any:
-    """All that columns say, job by job, or why there are none."""
-    if isinstance(columns, NotPlain):
-        return columns
-    jobs = [columns.job(row) for row in range(len(columns))]
-    spans = [columns.runtime.tolist(), columns.code[columns.profile].tolist()]
-    return [told(job) for job in jobs], spans, columns.profiles, columns.users, columns.extra
-
-
-def told(job: Job) -> tuple[Any, ...]:
-    # A sign of 0.0 would be written.
-    times = str(job.submission), str(job.walltime)
-    return job.id, job.request, *times, job.profile, job.user, job.parent, list(job.extra.items())
-
-
-def same(one: WorkloadFile, other: WorkloadFile) -> None:
-    """Hold all that runs ask two files for side by side; columns are asked for first in one of the two orders."""
-    assert (one.count, one.digest, one.window, one.windows) == (other.count, other.digest, other.window, other.windows)
-    assert one.dates == other.dates
-    assert facts(one.columns()) == facts(other.columns())
-    for fields in ((), ("nobody",), ("group",)):
-        assert facts(one.columns(fields)) == facts(other.columns(fields))
-    assert facts(one.told_columns()) == facts(other.told_columns())
-    ours, theirs = one.workload(), other.workload()
-    assert list(map(told, ours.jobs)) == list(map(told, theirs.jobs))
-    for field in ("path", "name", "digest", "nb_res", "batsim", "profiles", "as_written", "about"):
-        assert getattr(ours, field) == getattr(theirs, field)
-    assert list(ours.profiles) == list(theirs.profiles)
-    assert one.delays() == other.delays()
 
 
 @given(st.lists(records, min_size=1, max_size=8), ways)
@@ -130,6 +97,23 @@ def test_what_a_reader_may_refuse_or_order_is_left_to_it(tmp_path: Path, unusual
     assert file({"id": "3", "subtime": 2.0**37, **unusual}) is None
 
 
+def test_users_that_are_no_whole_numbers_are_left_to_the_reader(tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_text("{}")
+    workload = log_of(tmp_path / "log", [{"id": "1"}, {"id": "2"}], runtime=1.0)
+    for user, usual in ((np.nan, True), (4.0, True), (4.5, False)):
+        workload.jobs.numbers["user"] = np.array([3.0, user])
+        file = WorkloadFile.written(tmp_path / "w.json", "", workload)
+        assert (file is not None) == usual
+
+
+@pytest.mark.parametrize(("hosts", "usual"), [(0, False), (1, True), (10_000_000, True), (10_000_001, False)])
+def test_a_machine_of_no_possible_size_is_left_to_the_reader(tmp_path: Path, hosts: int, usual: bool) -> None:
+    (tmp_path / "w.json").write_text("{}")
+    workload = log_of(tmp_path / "log", [{"id": "1"}], runtime=1.0)
+    workload.nb_res = hosts
+    assert (WorkloadFile.written(tmp_path / "w.json", "", workload) is not None) == usual
+
+
 def test_jobs_that_compute_are_left_to_the_reader(tmp_path: Path) -> None:
     (tmp_path / "w.json").write_text("{}")
     workload = log_of(tmp_path / "log", [{"id": "1"}], runtime=1.0)
@@ -166,13 +150,13 @@ def test_what_jobs_wait_for_is_refused_as_in_the_file(tmp_path: Path, jobs: list
 
 @pytest.mark.parametrize("compiled", ["never", "auto"])
 def test_runs_of_a_log_do_not_read_its_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: str) -> None:
-    """Neither a run nor a comparison does, and their files are those of runs that do."""
+    """Neither a run nor a comparison does, nor its page, and their files are those of runs and pages that do."""
     write_log(tmp_path / "log.swf", 60)
     settings: dict[str, Any] = {"compiled": compiled, "record": compiled == "never"}
     with monkeypatch.context() as patch:
         patch.setattr(workload_file, "read_contents", None)
         batdispatch.run(tmp_path / "log.swf", "easy", out=tmp_path / "run", **settings)
-        batdispatch.compare(tmp_path / "log.swf", "easy,fcfs", out=tmp_path / "both", **settings)
+        batdispatch.compare(tmp_path / "log.swf", "easy,fcfs", out=tmp_path / "both", report=True, **settings)
     inputs: dict[str, Any] = {
         "platform": tmp_path / "run/input/platform.xml",
         "workload": tmp_path / "run/input/log.json",

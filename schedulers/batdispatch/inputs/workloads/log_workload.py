@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.hostset import MAX_HOST_ID
 from batdispatch.core.jobs.fields import KNOWN_FIELDS, MAX_MOMENT, read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
@@ -111,6 +112,7 @@ class LogWorkload(msgspec.Struct, kw_only=True, eq=False):
         user_types = {type(table["user"]) for table in jobs.tables if "user" in table} if users is None else set()
         return (
             self.profiles.are_delays
+            and 1 <= self.nb_res <= MAX_HOST_ID
             and are_names(jobs.ids)
             and bool((jobs.submission <= MAX_MOMENT).all() and (jobs.walltime > 0).all())
             and bool(jobs.units.min() >= 1 and jobs.units.max() <= MAX_UNITS)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import MAX_WHOLE
@@ -58,6 +59,10 @@ class WorkloadFile:
         """
         if path.stat().st_size > MAX_WHOLE or not workload.is_usual:
             return None
+        return cls._of(path, digest, workload)
+
+    @classmethod
+    def _of(cls, path: Path, digest: str, workload: LogWorkload) -> WorkloadFile:
         file = cls.__new__(cls)
         file.path, file._contents, file._made = path, None, workload
         file._begin(digest, workload.about)
@@ -82,7 +87,7 @@ class WorkloadFile:
         if self._made is not None:
             # Of what the log alone knows, no run asks for anything.
             jobs = msgspec.structs.replace(self._made.jobs, nodes={}, dependencies={}, killed={})
-            return WorkloadFile.written, (self.path, self.digest, msgspec.structs.replace(self._made, jobs=jobs))
+            return WorkloadFile._of, (self.path, self.digest, msgspec.structs.replace(self._made, jobs=jobs))
         return WorkloadFile, (self.path,)
 
     @property
@@ -149,6 +154,18 @@ class WorkloadFile:
         if self._told is None:
             self._told = columns_of(self.workload(), told=True)
         return self._told
+
+    def fields(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the id of each job and some fields that only somebody else reads, None where a job has none.
+
+        Raises:
+            InputError: the file is read again, and has changed.
+        """
+        if self._made is None:
+            return ((job.id, *map(job.extra.get, names)) for job in self.workload().jobs)
+        jobs = self._made.jobs
+        columns = ((None if each is UNSET else each for each in jobs.column(name)) for name in names)
+        return zip(jobs.ids, *columns, strict=True)
 
     def _some_job_has(self, fields: Collection[str]) -> bool:
         """Return whether a job may have one of some fields."""
