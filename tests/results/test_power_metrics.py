@@ -10,8 +10,10 @@ import pytest
 
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.model import Window
+from batdispatch.results.energy_words import idle_energy
 from batdispatch.results.metrics.compute import METRICS, POWER
 from batdispatch.results.power import RunPower
+from batdispatch.results.runs import Result, WorkloadFacts
 from command_line import call
 from sites import delays, hosts_of, platform_of, simulated
 
@@ -279,3 +281,11 @@ def test_what_switches_and_sleeps_is_told_from_the_first_submission_to_the_last_
     assert asked == [(10.0, 45.0)]
     # What counted no energy, or was rejected, adds none.
     assert (found["joules_of_jobs"], found["asleep"], found["switching"]) == (30.0, 2.0, 3.0)
+
+
+def test_of_several_runs_the_one_with_most_delays_says_what_energy_leaves_out() -> None:
+    """Half of 10 jobs are delays in one run, and 8 of 12 in another, which registered two; a third counts no energy."""
+    counts = ((10, 5), (12, 8), (99, None), (10, 0))
+    runs = [Result(workload=WorkloadFacts(jobs=jobs, delays=delays)) for jobs, delays in counts]
+    assert idle_energy(runs).startswith("Energy counts no computation: 8 of 12 jobs are delays")
+    assert idle_energy(runs[2:]) == ""

@@ -52,6 +52,13 @@ def test_load() -> None:
     assert (edges.tolist(), load.tolist()) == ([0, DAY], [3 * 7200 / (4 * DAY)] * 2)
 
 
+def test_a_stretch_that_is_not_full_is_left_out() -> None:
+    # Two hours and a half: what comes after two hours is in no stretch.
+    traits = Traits(workload_of(*((at * HOUR, 4, 1800.0, math.inf, "") for at in (0.0, 1.5, 2.2, 2.5))))
+    edges, load = traits.submitted_load(HOUR)
+    assert (edges.tolist(), load.tolist()) == ([0, HOUR, 2 * HOUR], [0.5, 0.5, 0.5])
+
+
 def test_load_without_a_size_is_in_hosts() -> None:
     traits = Traits(workload_of(*JOBS, nb_res=None))
     assert (traits.capacity, traits.offered_load) == (None, None)
