@@ -287,6 +287,14 @@ def test_many_workloads_are_ranked_as_such_and_few_are_not() -> None:
         assert sections(runs(workloads=count, easy=1.0, good=0.5))[0].name == first
 
 
+def test_the_terminal_says_how_many_workloads_only_the_page_has() -> None:
+    facts = Facts(title="x")
+    text = text_of(sections(runs(workloads=5, easy=1.0, good=0.5)), facts, most=3)
+    assert [name for name in (f"w{number}:" for number in range(5)) if name in text] == ["w0:", "w1:", "w2:"]
+    assert "2 more workloads are on the page." in text
+    assert "on the page" not in text_of(sections(runs(workloads=3, easy=1.0, good=0.5)), facts, most=3)
+
+
 def test_what_is_nothing_in_some_run_has_no_ratio() -> None:
     found = runs(easy=1.0, good=0.5)
     for least, told in ((0.0, False), (0.1, True)):

@@ -185,6 +185,14 @@ def test_summer_time() -> None:
     assert traits.by_hour()[12] == 1
 
 
+def test_the_hour_that_a_clock_leaves_out_has_no_job() -> None:
+    """On 29 March 2026, at 1 o'clock UTC, Berlin's clocks go from 2 to 3: jobs before, then, and after."""
+    change = 1774746000.0
+    jobs = ((at, 1, 1.0, 1.0, "") for at in (0.0, 3600.0, 3601.0))
+    traits = Traits(workload_of(*jobs, UnixStartTime=0, time_origin=change - 3600.0, TimeZoneString="Europe/Berlin"))
+    assert {hour: share for hour, share in enumerate(traits.by_hour()) if share} == {1: 1 / 3, 3: 2 / 3}
+
+
 JOB = st.tuples(
     st.floats(0, 1e7),
     st.integers(1, 100),
