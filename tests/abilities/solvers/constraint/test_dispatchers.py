@@ -1,6 +1,7 @@
 """best-list, HCP'19, PCP'19 and PCP'20 as dispatchers: valid, repeatable, and as described."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -201,6 +202,21 @@ def test_hcp19_puts_back_what_finds_no_nodes_and_repairs() -> None:
     assert published.session.dispatcher.report()["repairs"] == 0
     assert repaired.session.dispatcher.report()["repairs"] >= 1
     assert published.starts()["d"] > repaired.starts()["d"] == 0.0
+
+
+def test_a_repair_starts_what_found_no_nodes_when_the_first_job_ends() -> None:
+    """Of jobs of 10 and 20 s that start now, none ends before 10 s: until then there are no more nodes than now."""
+    after: list[float] = []
+
+    class Recording(Hcp19):
+        def first(self, instance: Instance, earliest: Sequence[float] | None = None) -> Plan:
+            after.extend(earliest or ())
+            return super().first(instance, earliest)
+
+    tasks = [Task(n, 0.0, 1, 10.0, 10.0, {"core": c}) for n, c in (("a", 3), ("b", 3), ("c", 2))]
+    tasks.append(Task("d", 0.0, 1, 20.0, 20.0, {"core": 1}))
+    simulate(Machine.flat(2, "core=4"), tasks, Recording(Hcp19Options(repair=1, work=0.05)))
+    assert set(after[:4]) == {-1.0, 10.0}
 
 
 def test_the_window_is_halved_after_failures_and_whole_after_a_success() -> None:
