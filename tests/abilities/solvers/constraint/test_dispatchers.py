@@ -205,7 +205,10 @@ def test_hcp19_puts_back_what_finds_no_nodes_and_repairs() -> None:
 
 
 def test_a_repair_starts_what_found_no_nodes_when_the_first_job_ends() -> None:
-    """Of jobs of 10 and 20 s that start now, none ends before 10 s: until then there are no more nodes than now."""
+    """Nodes of 5 cores. A job of one core has 5 s left when others come: pooled, 3 + 3 + 3 cores fit into the other 9.
+
+    On the nodes they do not, and until the first job ends there are no more cores than now.
+    """
     after: list[float] = []
 
     class Recording(Hcp19):
@@ -213,10 +216,10 @@ def test_a_repair_starts_what_found_no_nodes_when_the_first_job_ends() -> None:
             after.extend(earliest or ())
             return super().first(instance, earliest)
 
-    tasks = [Task(n, 0.0, 1, 10.0, 10.0, {"core": c}) for n, c in (("a", 3), ("b", 3), ("c", 2))]
-    tasks.append(Task("d", 0.0, 1, 20.0, 20.0, {"core": 1}))
-    simulate(Machine.flat(2, "core=4"), tasks, Recording(Hcp19Options(repair=1, work=0.05)))
-    assert set(after[:4]) == {-1.0, 10.0}
+    tasks = [Task("r", 0.0, 1, 6.0, 6.0, {"core": 1})]
+    tasks += [Task(n, 1.0, 1, 10.0, 10.0, {"core": 3}) for n in "abc"]
+    simulate(Machine.flat(2, "core=5"), tasks, Recording(Hcp19Options(repair=1, work=0.05)))
+    assert sorted(after[:3]) == [-1.0, -1.0, 5.0]
 
 
 def test_the_window_is_halved_after_failures_and_whole_after_a_success() -> None:
