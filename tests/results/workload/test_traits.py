@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request, amounts
 from batdispatch.inputs.workloads import Workload
+from batdispatch.report.workload.tables import facts
 from batdispatch.report.workload.traits import WEEKDAYS, Traits
 
 HOUR, DAY = 3600.0, 86400.0
@@ -50,6 +51,11 @@ def test_load() -> None:
     assert load.tolist() == [0.5, 0.5, 0, 0]
     edges, load = traits.submitted_load(DAY)
     assert (edges.tolist(), load.tolist()) == ([0, DAY], [3 * 7200 / (4 * DAY)] * 2)
+
+
+def test_a_job_that_runs_for_its_walltime_runs_no_longer_than_it() -> None:
+    told = dict(facts(Traits(workload_of((0.0, 1, 60.0, 60.0, ""), (1.0, 1, 60.0, 50.0, "")))))
+    assert told["jobs with a walltime"] == "100.0%; 50.0% of these ran longer than it"
 
 
 def test_a_stretch_that_is_not_full_is_left_out() -> None:
