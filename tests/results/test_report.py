@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lxml import html
 
 from batdispatch.core.errors import InputError
-from batdispatch.report.comparison import inputs, warnings
+from batdispatch.report.comparison import KEY_METRICS, inputs, metric_rows, warnings
 from batdispatch.report.html import formula
 from batdispatch.report.page import render, write_report
 from batdispatch.report.page_sections import _leaves
@@ -156,6 +156,17 @@ def test_jobs_are_the_same_if_names_submissions_and_sizes_are(write_jobs, change
     named = write_jobs({"a": {}, "c": {}}, "named")
     assert any("different jobs" in sentence for sentence in warnings(read_runs([one, two]))) == differ
     assert any("different jobs" in sentence for sentence in warnings(read_runs([one, named])))
+
+
+def test_rejected_jobs_stand_in_the_first_table_if_any_run_has_some(write_jobs):
+    whole, some = write_jobs({"a": {}, "b": {}}, "whole"), write_jobs({"a": {}, "b": {"state": "REJECTED"}}, "some")
+
+    def told(*folders):
+        rows = metric_rows(read_runs(list(folders)), only=KEY_METRICS)
+        return {row.metric.name: [cell.text for cell in row.cells] for row in rows}
+
+    assert told(whole, some)["nb_jobs_rejected"] == ["0", "1"]
+    assert "nb_jobs_rejected" not in told(whole)
 
 
 def test_a_run_alone_is_not_warned_of_what_cannot_be_compared(write_jobs):

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batdispatch.abilities.power.results.metrics import METRICS, POWER
+from batdispatch.abilities.power.results.metrics import METRICS, POWER, idle_energy
 from batdispatch.abilities.power.results.run_power import RunPower
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.model import Window
+from batdispatch.results.runs import Result, WorkloadFacts
 from command_line import call
 from sites import delays, hosts_of, platform_of, simulated
 
@@ -287,3 +288,11 @@ def test_idle_energy_is_what_neither_jobs_nor_switches_nor_sleep_took() -> None:
     found = {name: METRICS[name].compute(sample) for name in ("energy_without_jobs", "energy_idle")}
     assert found["energy_without_jobs"] == pytest.approx(5.0)
     assert found["energy_idle"] == pytest.approx(10 - 5 - 1 - 2)
+
+
+def test_of_several_runs_the_one_with_most_delays_says_what_energy_leaves_out() -> None:
+    """Half of 10 jobs are delays in one run, and 8 of 12 in another, which registered two; a third counts no energy."""
+    counts = ((10, 5), (12, 8), (99, None), (10, 0))
+    runs = [Result(workload=WorkloadFacts(jobs=jobs, delays=delays)) for jobs, delays in counts]
+    assert idle_energy(runs).startswith("Energy counts no computation: 8 of 12 jobs are delays")
+    assert idle_energy(runs[2:]) == ""
