@@ -416,10 +416,8 @@ class NodeSpace(AmountArrays):
             frees[:, hosts] -= used
 
     def only(self, free: NDArray[np.int64], hosts: int) -> NDArray[np.int64]:
-        listed = hostset.ids(hosts & self.machine.compute)
-        kept = np.zeros_like(free)
-        kept[listed] = free[listed]
-        return kept
+        flags = hostset.flags_of(hosts & self.machine.compute, len(free))
+        return np.where(flags[:, None], free, 0)
 
     def pooled(self, free: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.asarray(free.sum(axis=0))
