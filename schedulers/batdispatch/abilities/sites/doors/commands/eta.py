@@ -65,8 +65,8 @@ def _in_words(found: QueueEstimate, reasons: bool) -> Iterator[str | Table]:
     dated = ["start"] if found.taken else []
     headings = [
         "job",
-        "place",
         found.unit,
+        "place",
         f"waited, {unit}",
         f"starts in, {unit}",
         *dated,
@@ -77,8 +77,8 @@ def _in_words(found: QueueEstimate, reasons: bool) -> Iterator[str | Table]:
         (
             one.job,
             [
-                "-" if one.place is None else f"{one.place:,}",
                 f"{one.units:,}",
+                "-" if one.place is None else f"{one.place:,}",
                 moment(one.waited),
                 moment(one.median),
                 *(day(one.date) for _ in dated),
