@@ -173,7 +173,8 @@ def test_a_quiet_question_says_what_was_written_and_facts_alone() -> None:
     assert (quiet.output, facts.output) == ("d.svg\n", '{\n  "wide": 2\n}\nd.svg\n')
 
 
-def test_tables_say_what_becomes_of_long_texts() -> None:
+def test_tables_say_what_becomes_of_long_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     lines = "\n".join(call(DRAWING).stdout.splitlines()[1:-1])
     assert max(map(len, lines.splitlines())) <= 20
     # Words go over several lines, as folded; a text that is cut off has one. Tables stand apart.

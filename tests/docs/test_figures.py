@@ -75,7 +75,6 @@ STATED = {
         "0.7",
         "1.15",
         "1.5",
-        "100 pairs",
     },
     "docs/which-dispatcher.md": {"1.5"},
     "docs/words.md": {"10 s"},

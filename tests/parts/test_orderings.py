@@ -60,7 +60,7 @@ def key(
         ("f3", 50 * 4 + 6_860_000 * 2),
         ("f4", 50 * 2 + 530_000 * 2),
         ("late-first", (1, 200)),  # Not late after 300 s: the smallest area, which is the default.
-        ("guarded", (1, 50 / 14_700**2)),  # Not late after 300 s: as the ordering inside.
+        ("guarded", (0, 100)),  # EASY beside has let no job wait: late at once.
         ("pcp20-priority", (-7, 50, 200)),  # (300 + 50) / 50, then 50, then 50 x 4 x 1
     ],
 )
@@ -164,7 +164,7 @@ MIXED = [("a", 8, 0.0, 20.0), ("b", 1, 10.0, 100.0), ("c", 4, 20.0, 5.0), ("d", 
         ("f3", "abcd"),
         ("f4", "abcd"),
         ("late-first", "cdba"),  # As smallest-area: nobody is late.
-        ("guarded[ordering=smallest-area]", "cdba"),  # Nobody is late.
+        ("guarded[ordering=smallest-area]", "abcd"),  # EASY beside has let no job wait: all are late.
         ("guarded[ordering=ljf,floor=25]", "abcd"),
         ("late-first[ordering=ljf,after=25]", "abcd"),  # a, b and c have waited 50, 40 and 30 s.
     ],

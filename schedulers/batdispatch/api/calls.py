@@ -24,7 +24,7 @@ from batdispatch.inputs.log_options import LogReading
 from batdispatch.results.run_names import NamedRun, rebind
 from batdispatch.runs.compare import (
     Entrant,
-    Prepared,
+    Preparation,
     at_site,
     by_log,
     comparison_by,
@@ -217,10 +217,10 @@ def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain
                 page, workload = call.folder / "report" / "index.html", call.inputs.file
                 write_report(folders, page, explain=explain, workers=workers, workload=workload)
 
-    def prepare() -> Prepared:
+    def prepare() -> Preparation:
         workload = call.prepare()
         known = by_log(entrants, call.inputs, call.imported, call.listener)
-        return Prepared(workload, [call.base(dispatcher=one.name, options=one.all_options) for one in known])
+        return Preparation(workload, [call.base(dispatcher=one.name, options=one.all_options) for one in known])
 
     folders, failures = carry_out(
         specs,

@@ -192,7 +192,7 @@ def _with_more(one: Entrant, common: Mapping[str, str], known: Set[str]) -> Entr
     return one._replace(options=with_option_file(one.name, stated)[1], stated=stated)
 
 
-class Prepared(NamedTuple):
+class Preparation(NamedTuple):
     """What came of inputs that were written.
 
     Attributes:
@@ -212,7 +212,7 @@ def compare(
     listener: Listener = SILENT,
     fresh: bool = False,
     conclude: Conclude | None = None,
-    prepare: Callable[[], Prepared] | None = None,
+    prepare: Callable[[], Preparation] | None = None,
     workload: WorkloadFile | None = None,
     names: Sequence[str] | None = None,
     called: Sequence[str] | None = None,

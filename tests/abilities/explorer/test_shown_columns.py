@@ -35,7 +35,7 @@ def test_a_job_says_what_its_columns_say(
     monkeypatch.setattr(data, "SCHEMA", schema)
     run = write_jobs({"1": {"submission": 0.0, "start": 60.0, "finish": 7200.0, "hosts": "0"}})
     with opened(render(read_runs([run]), explain=False), tmp_path) as page:
-        page.wait_for_function("document.querySelector('#explore-runs td')?.textContent")
+        page.wait_for_selector("#explore-runs td")
         page.fill("#explore-name", "1")
         page.press("#explore-name", "Enter")
         assert (

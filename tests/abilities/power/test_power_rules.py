@@ -6,11 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from batdispatch.abilities.power.cheap_hours import CheapHours
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.decisions import SetResourceState
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.machine.series import Series
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts.prediction import Predictions
 from manual import ROOT, blocks

@@ -1,30 +1,33 @@
 """When slurmctld looked at its queue, as accounts tell it: hand-worked, and on two recordings of a real Slurm."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from batdispatch.abilities.sites.doors.slurm.looks import clocks_of, first_ahead
-from batdispatch.core.jobs.job import Job
-from batdispatch.core.jobs.request import Dependency, Request
+from batdispatch.core.jobs.request import Dependency
+from batdispatch.inputs.workloads.log_columns import LogColumns
 from batdispatch.inputs.workloads.logs import LogInfo
 
-AFTER = Request(dependencies=(Dependency("0"),))
 
-
-def jobs(*told: tuple[float, float, str], asks: Request | None = None, **fields: object) -> tuple[list[Job], LogInfo]:
-    """Return jobs and their log, by (came, started, partition); the first one has further fields."""
-    found = [
-        Job(
-            id=str(number),
-            submission=came,
-            request=asks if asks is not None and not number else Request(),
-            extra={"partition": partition, **({} if number else fields)},
-        )
-        for number, (came, _, partition) in enumerate(told)
-    ]
-    return found, LogInfo(starts=np.array([start for _, start, _ in told]))
+def jobs(
+    *told: tuple[float, float, str], after: Sequence[Dependency] = (), **fields: object
+) -> tuple[LogColumns, LogInfo]:
+    """Return jobs and their log, by (came, started, partition); the first one has further fields and dependencies."""
+    starts, ones = np.array([start for _, start, _ in told]), np.ones(len(told))
+    found = LogColumns(
+        ids=[str(number) for number in range(len(told))],
+        submission=np.array([came for came, _, _ in told]),
+        runtime=ones,
+        start=starts,
+        walltime=ones,
+        units=ones,
+        tables=[{"partition": each, **({} if number else fields)} for number, (_, _, each) in enumerate(told)],
+        dependencies={"0": tuple(after)},
+    )
+    return found, LogInfo(starts=starts)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,7 @@ def test_the_first_job_that_ran_ahead(told: list[tuple[float, float, str]], firs
 
 def test_jobs_that_wait_for_something_else_are_passed_by_the_main_loop() -> None:
     told = ((0.0, 50.0, "p"), (10.0, 20.0, "p"))
-    assert math.isnan(first_ahead(*jobs(*told, asks=AFTER)))
+    assert math.isnan(first_ahead(*jobs(*told, after=[Dependency("1")])))
     assert math.isnan(first_ahead(*jobs(*told, array={"id": "1", "index": 2})))
     assert math.isnan(first_ahead(*jobs(*told, partitions=["p", "q"])))
     rows, info = jobs(*told)

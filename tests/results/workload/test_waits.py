@@ -8,6 +8,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
@@ -52,7 +53,8 @@ def test_waits_of_partitions_users_and_months_are_those_of_the_accounts() -> Non
         assert shares == sorted(shares, reverse=True)
 
 
-def test_table_of_waits_has_one_unit() -> None:
+def test_table_of_waits_has_one_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     real = real_waits("Partition")
     lines = show(ACCOUNTS).splitlines()
     head = next(line for line in lines if line.startswith("waits in the log of"))
