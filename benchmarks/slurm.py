@@ -4,6 +4,7 @@
     python benchmarks/slurm.py --recordings DIR               of others; --phases tries clocks and phases, too
     python benchmarks/slurm.py --accounts DIR                 the table of docs/slurm.md: DIR has a folder of each site
                                                               with its sacct.txt and its slurm.conf in site/
+    python benchmarks/slurm.py --what-ifs DIR                 the table of docs/whatif.md, of the same sites
     python benchmarks/slurm.py --record DIR [--trace NAME]    run a real Slurm (root; Debian: slurm-wlm), then the table
 
 A trace of 50 jobs takes some ten minutes in real time and little CPU; several run side by side in --parallel processes.
@@ -27,13 +28,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
+from slurm_changes import CHANGES, MORE, told, truth
 from slurm_truth import FOLDER, read_recording
 
 NODES, CPUS = 8, 4
@@ -390,6 +392,8 @@ OTHERS = ("easy", "conservative")
 # ---------------------------------------------------------------------- accounts, as operators have them
 
 DOOR = ("slurm-backfill", "easy")
+#: The site whose accounts do not tell what happened.
+UNTOLD = "t7_events"
 
 
 def told_starts(path: Path) -> tuple[dict[str, float], dict[str, float]]:
@@ -416,41 +420,77 @@ def share_in_order(real: dict[str, float], ours: dict[str, float]) -> float:
     return right / total
 
 
-def print_accounts(folder: Path) -> None:
-    """Simulate each site of a folder by the command that operators use, and print how near it comes."""
+class SiteRow(NamedTuple):
+    """A row of the table: what a real Slurm did at a site, and what is simulated by the command that operators use."""
+
+    site: str
+    jobs: int
+    #: Of the real Slurm, s.
+    mean_wait: float
+    #: Mean wait in s and share of pairs in the real order, of each of `DOOR`.
+    figures: tuple[tuple[float, float], ...]
+
+    def __str__(self) -> str:
+        cells = " | ".join(f"{wait:.1f} | {pairs:.3f}" for wait, pairs in self.figures)
+        return f"| {self.site} | {self.jobs} | {self.mean_wait:.1f} | {cells} |"
+
+
+def site_row(site: Path) -> SiteRow:
+    """Simulate a site and return how near that comes."""
+    submits, real = told_starts(site / "sacct.txt")
+    with tempfile.TemporaryDirectory() as out:
+        words = [sys.executable, "-m", "batdispatch", "compare", str(site / "sacct.txt"), "--slurm", str(site / "site")]
+        words += ["--dispatchers", ",".join(DOOR), "--no-report", "--out", out]
+        subprocess.run(words, check=True, capture_output=True)
+        cells = []
+        for name in DOOR:
+            with (Path(out) / name / "jobs.csv").open(newline="") as file:
+                rows = {row["job_id"]: row for row in csv.DictReader(file)}
+            ours = {job: float(rows[job]["starting_time"]) for job in real}
+            wait = statistics.mean(ours[job] - float(rows[job]["submission_time"]) for job in real)
+            cells.append((wait, share_in_order(real, ours)))
+    return SiteRow(site.name, len(real), statistics.mean(real[job] - submits[job] for job in real), tuple(cells))
+
+
+def print_accounts(folder: Path, sites: Sequence[str] = ()) -> None:
+    """Print how near each site of a folder is simulated, or only some."""
     print("| site | jobs | Slurm, mean wait in s | slurm-backfill | pairs | easy | pairs |")
     print("|---|---|---|---|---|---|---|")
-    apart: list[float] = []
-    order: list[float] = []
+    found = []
     for site in sorted(path.parent for path in folder.glob("*/sacct.txt")):
-        submits, real = told_starts(site / "sacct.txt")
-        with tempfile.TemporaryDirectory() as out:
-            words = [
-                sys.executable,
-                "-m",
-                "batdispatch",
-                "compare",
-                str(site / "sacct.txt"),
-                "--slurm",
-                str(site / "site"),
-            ]
-            words += ["--dispatchers", ",".join(DOOR), "--no-report", "--out", out]
-            subprocess.run(words, check=True, capture_output=True)
-            cells = []
-            for name in DOOR:
-                with (Path(out) / name / "jobs.csv").open(newline="") as file:
-                    rows = {row["job_id"]: row for row in csv.DictReader(file)}
-                ours = {job: float(rows[job]["starting_time"]) for job in real}
-                wait = statistics.mean(ours[job] - float(rows[job]["submission_time"]) for job in real)
-                cells.append((wait, share_in_order(real, ours)))
-        mean = statistics.mean(real[job] - submits[job] for job in real)
-        figures = " | ".join(f"{wait:.1f} | {pairs:.3f}" for wait, pairs in cells)
-        print(f"| {site.name} | {len(real)} | {mean:.1f} | {figures} |", flush=True)
-        order.append(cells[0][1])
-        apart.append(abs(cells[0][0] / mean - 1.0))
+        if not sites or site.name in sites:
+            found.append(site_row(site))
+            print(found[-1], flush=True)
+    order = [row.figures[0][1] for row in found]
+    apart = {row.site: abs(row.figures[0][0] / row.mean_wait - 1.0) for row in found}
     print(
         f"\nslurm-backfill: pairs in order {statistics.mean(order):.3f} on average, {min(order):.3f} at least; "
-        f"mean wait apart by {statistics.mean(apart):.1%} on average, {max(apart):.1%} at most"
+        f"mean wait apart by {statistics.mean(apart.values()):.1%} on average, {max(apart.values()):.1%} at most"
+    )
+    left = [value for site, value in apart.items() if site != UNTOLD]
+    if len(left) < len(apart):
+        print(f"without {UNTOLD}: mean wait apart by {statistics.mean(left):.1%} on average, {max(left):.1%} at most")
+
+
+def print_changes(folder: Path) -> None:
+    """Print what `whatif` says of changes whose effect was recorded, and how far that is from what came of them."""
+    print("| site | change | really | whatif | 95 % interval | off by |")
+    print("|---|---|---|---|---|---|")
+    off: list[float] = []
+    right = 0
+    cases = (*CHANGES, *MORE)
+    for case in cases:
+        true = truth(folder, case)
+        with tempfile.TemporaryDirectory() as out:
+            said = told(folder, case, Path(out))
+        off.append(abs(said.ratio / true - 1.0))
+        right += (said.ratio > 1.0) == (true > 1.0)
+        site = f"{case.site}, partition {case.partition}" if case.partition else case.site
+        cells = f"{true:.2f} | {said.ratio:.2f} | {said.low:.2f} to {said.high:.2f} | {off[-1]:.0%}"
+        print(f"| {site} | `{case.change}` | {cells} |", flush=True)
+    print(
+        f"\nright sign: {right} of {len(cases)}; off by {statistics.median(off):.1%} in the median, "
+        f"{max(off):.1%} at most"
     )
 
 
@@ -458,6 +498,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--recordings", type=Path, default=FOLDER, metavar="DIR")
     parser.add_argument("--accounts", type=Path, metavar="DIR", help="sites with accounts instead")
+    parser.add_argument("--what-ifs", type=Path, metavar="DIR", help="changes of such sites instead")
+    parser.add_argument("--site", action="append", help="only these of the sites with accounts")
     parser.add_argument("--phases", action="store_true", help="try phases also where the clock is known")
     parser.add_argument("--record", type=Path, metavar="DIR")
     parser.add_argument("--trace", action="append", choices=list(traces()), help="only these")
@@ -466,7 +508,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=21_000)
     given = parser.parse_args()
     if given.accounts is not None:
-        print_accounts(given.accounts)
+        print_accounts(given.accounts, given.site or ())
+        return
+    if given.what_ifs is not None:
+        print_changes(given.what_ifs)
         return
     if given.record is not None:
         if not all(map(shutil.which, ("slurmctld", "slurmd"))) or os.geteuid():

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from batdispatch.abilities.campaigns.campaign.file import RUN_SETTINGS
+from batdispatch.abilities.kernels.applies import PREDICTIONS as predictions_of_kernels
+from batdispatch.abilities.kernels.knowledge import KNOWLEDGE, Foresight
+from batdispatch.abilities.kernels.queue_order import NO_KEY, formula_of
 from batdispatch.abilities.verify.audit import rules as audit_rules
 from batdispatch.abilities.verify.audit.case import RULES
 from batdispatch.abilities.verify.differ.cases import CASES as SMALL_CASES
@@ -21,7 +24,13 @@ from batdispatch.cli.kinds import find
 from batdispatch.cli.kinds import names as announced
 from batdispatch.cli.main import cli
 from batdispatch.core.line import dispatcher
+from batdispatch.core.line.options import written
+from batdispatch.core.line.registry import name_of
 from batdispatch.core.line.settings import default_text
+from batdispatch.parts.ordering import make_ordering
+from batdispatch.parts.placement import GROUP as PLACEMENTS
+from batdispatch.parts.prediction import GROUP as PREDICTIONS
+from batdispatch.parts.prediction.requested import Requested
 from batdispatch.results.metrics.compute import metrics as all_metrics
 from batdispatch.testing import CASES
 
@@ -223,6 +232,48 @@ def measured(argument: str) -> str:
     return found[1].strip()
 
 
+def kernels(what: str) -> str:
+    """Return a table of what each kernel knows, or the orderings for which kernels have keys as a list."""
+    if what == "orderings":
+        made = {name: make_ordering(name) for name in announced("orderings")}
+        kept = {name: each.dynamic for name, each in made.items() if formula_of(each) != NO_KEY}
+        steady, changing = ([name for name, moves in kept.items() if moves is which] for which in (False, True))
+        return f"- that do not change while a job waits: {_listed(steady)}\n- that do: {_listed(changing)}"
+    listed = sorted(KNOWLEDGE.values(), key=lambda each: each.name)
+    rows = {
+        "orderings that change": [_known(each.changing_order) for each in listed],
+        "`guarded` around an ordering": [_known(each.guarded) for each in listed],
+        "placement": [_listed(name_of(PLACEMENTS, kind) for kind in each.placements) for each in listed],
+        "prediction": [_predictions(each.foresight) for each in listed],
+        "reservations": [_known(each.reservations) + _unless(each.foresight, "reservations") for each in listed],
+        "whole hosts of partitions": ["yes" + _unless(each.foresight, "partitions") for each in listed],
+        "whole hosts with weights": [_known(each.weights) for each in listed],
+        "hosts that sleep": [_known(each.sleepers) for each in listed],
+        "options": [_listed(f"{name}={written(value)}" for name, (value, _) in each.fixed.items()) for each in listed],
+    }
+    head = f"| | {' | '.join(f'`{each.name}`' for each in listed)} |\n|---|{'---|' * len(listed)}\n"
+    return head + "\n".join(f"| {about} | {' | '.join(cells)} |" for about, cells in rows.items())
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "any"
+
+
+def _known(known: bool) -> str:
+    return "yes" if known else "no"
+
+
+def _predictions(foresight: Foresight | None) -> str:
+    if foresight is None:
+        return _listed([name_of(PREDICTIONS, Requested)])
+    order = "" if foresight.changing_order else "; but for `requested` only with orderings that do not change"
+    return _listed(name_of(PREDICTIONS, kind) for kind in predictions_of_kernels) + order
+
+
+def _unless(foresight: Foresight | None, where: str) -> str:
+    return "" if foresight is None or getattr(foresight, where) else "; there only with `prediction=requested`"
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
 
@@ -232,6 +283,7 @@ _WRITERS: dict[str, Callable[[str], str]] = {
     "cases": cases,
     "commands": commands,
     "differential": differential,
+    "kernels": kernels,
     "measured": measured,
     "metrics": metrics,
     "parts": parts,

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from batdispatch.core.machine.series import Series
-from batdispatch.inputs.series import read_series
+from batdispatch.abilities.power.doors.series import read_series
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.results.jobs_file import read_columns
 from expe.common.tables import interval, table
 

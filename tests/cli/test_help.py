@@ -8,8 +8,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from batdispatch.cli.groups import OTHER_OPTIONS, Command, LazyGroup, Option, option
+from batdispatch.cli.groups import OTHER_OPTIONS, Command, Option, option
 from batdispatch.cli.main import cli
+from batdispatch.cli.subcommands import LazyGroup
 
 
 def groups(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Group]]:

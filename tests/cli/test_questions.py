@@ -4,7 +4,6 @@ import inspect
 import json
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Annotated, Any
 
 import click
@@ -16,7 +15,8 @@ from batdispatch.cli.main import Commands
 from batdispatch.cli.questions import command_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import Form
-from batdispatch.core.questions import Answer, Fields, Line, Operand, Question, Questions, Table, Teller
+from batdispatch.core.questions import Answer, Fields, Line, Question, Questions, Table
+from batdispatch.runs.listener import Listener
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,38 +41,50 @@ class Paint(msgspec.Struct, frozen=True, kw_only=True):
     shade: bool = False
 
 
-def area(size: Size, paint: Paint, folders: tuple[Path, ...], name: str) -> Answer:
+def area(
+    size: Size,
+    paint: Annotated[Paint, Fields(("colour",), needed=False)],
+    folders: Annotated[tuple[Path, ...], Form("FOLDER...")],
+    name: Annotated[str, Form("NAME")],
+) -> Answer:
+    """Say how large something is.
+
+    FOLDER is what holds it.
+    """
     facts = {"area": size.wide * size.tall, "colour": paint.colour, "name": name, "folders": list(map(str, folders))}
     rows = [(str(folder), [f"{size.wide}"]) for folder in folders]
     said = [f"{name}: {facts['area']}", Line("painted by hand", aside=True), Table(["folder", "wide"], rows)]
     return Answer(facts, said, status=3 if size.wide > 8 else 0)
 
 
-def follow(size: Size, *, teller: Teller | None) -> Answer:
-    if teller is not None:
-        teller.progress("measuring", 1, 1)
-        teller.warn("it is small")
+def follow(size: Size, *, listener: Listener | None) -> Answer:
+    """Follow it."""
+    if listener is not None:
+        listener.progress("measuring", 1, 1)
+        listener.warn("it is small")
     return Answer(None, [f"{size.wide} wide"])
 
 
-AREA = Question(
-    "area",
-    (Size, Fields(Paint, ("colour",), needed=False)),
-    f"{__name__}:area",
-    """Say how large something is.
-
-    FOLDER is what holds it.
-    """,
-    operands=(Operand("folders", "FOLDER...", Path, many=True), Operand("name", "NAME", str)),
-    as_json="Print the area as JSON.",
-)
-FOLLOW = Question("follow", (Size,), f"{__name__}:follow", "Follow it.", told=True)
+def shades(
+    house: Annotated[Path, Form("HOUSE", exists=True, folder=True)],
+    shade: Annotated[str | None, Form(choices=lambda: ["light", "dark"])] = None,
+) -> Answer:
+    """Say which shades there are."""
+    return Answer(lambda: {"house": house.name, "shade": shade}, [Line(f"{house.name}: {shade}", bold=True)])
 
 
-@pytest.fixture(autouse=True)
-def _here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The functions that answer are found by the name of this file, which pytest does not import by it."""
-    monkeypatch.setitem(__import__("sys").modules, __name__, SimpleNamespace(area=area, follow=follow))
+def drawing(size: Annotated[Size, Fields(first="tall")], *, listener: Listener | None) -> Answer:
+    """Draw it."""
+    assert listener is None or listener.note("drawing") is None
+    words = "many words that go over several lines"
+    tables = [Table(["", ""], [("a", [words])], (0, 1), long, 20) for long in ("", "fold", "cut")]
+    return Answer({"wide": size.wide}, ["drawn", *tables], written="d.svg")
+
+
+DRAWING = Question("drawing", drawing, quiet=True, common=("tall",))
+AREA = Question("area", area, "Print the area as JSON.")
+FOLLOW = Question("follow", follow)
+SHADES = Question("shades", shades, heading="Results")
 
 
 def call(asked: Question | Questions, *words: str) -> Any:
@@ -111,8 +123,9 @@ def test_python_asks_the_same_by_names() -> None:
     assert AREA.ask((Path("a"),), "me").facts["colour"] == ""
     with pytest.raises(TypeError, match="area has no option 'shade'"):
         AREA.ask((Path("a"),), "me", shade=True)
-    with pytest.raises(ValueError, match="argument"):
-        AREA.ask((Path("a"),))
+    for operands in (((Path("a"),),), ((Path("a"),), "me", "you")):
+        with pytest.raises(TypeError, match="argument"):
+            AREA.ask(*operands)
 
 
 @pytest.mark.parametrize("json_too", [(), ("--json",)])
@@ -138,6 +151,45 @@ def test_several_questions_stand_under_one_command() -> None:
     assert call(both, "follow", "--wide", "7").stdout == "7 wide\n"
 
 
+def test_an_operand_may_be_missing_or_one_of_a_list_and_must_exist_where_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "house").mkdir()
+    (tmp_path / "file").touch()
+    here = str(tmp_path / "house")
+    assert call(SHADES, here).stdout == "house: None\n"
+    assert json.loads(call(SHADES, here, "dark", "--json").stdout) == {"house": "house", "shade": "dark"}
+    assert "HOUSE [light|dark]" in call(SHADES, "--help").output.replace("[[light|dark]]", "[light|dark]")
+    assert "Results:\n  --json" in call(SHADES, "--help").output
+    for words in ((here, "drak"), (str(tmp_path / "file"),), (str(tmp_path / "none"),), ()):
+        assert call(SHADES, *words).exit_code == 2
+    assert "Did you mean 'dark'?" in call(SHADES, here, "drak").output
+    assert list(SHADES.ask(tmp_path).text) == [Line(f"{tmp_path.name}: None", bold=True)]
+    assert SHADES.ask(tmp_path, "dark").facts() == {"house": tmp_path.name, "shade": "dark"}
+
+
+def test_a_quiet_question_says_what_was_written_and_facts_alone() -> None:
+    loud, quiet, facts = (call(DRAWING, *words) for words in ((), ("--quiet",), ("-q", "--json")))
+    assert (loud.stdout.splitlines()[0], loud.stdout.splitlines()[-1]) == ("drawn", "d.svg")
+    assert "drawing" in loud.stderr
+    assert (quiet.output, facts.output) == ("d.svg\n", '{\n  "wide": 2\n}\nd.svg\n')
+
+
+def test_tables_say_what_becomes_of_long_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = "\n".join(call(DRAWING).stdout.splitlines()[1:-1])
+    assert max(map(len, lines.splitlines())) <= 20
+    # Words go over several lines, as folded; a text that is cut off has one. Tables stand apart.
+    plain, folded, cut = lines.split("\n\n")
+    assert plain == folded
+    assert (len(plain.splitlines()) > 1, len(cut.splitlines())) == (True, 1)
+
+
+def test_help_shows_what_people_use_first_and_a_field_may_stand_before_the_others() -> None:
+    text, whole = call(DRAWING, "--help").output, call(DRAWING, "--help-all").output
+    assert "--tall" in text
+    assert "--wide" not in text
+    assert whole.index("--tall") < whole.index("--wide")
+
+
 # ---------------------------------------------------------------------- our own
 
 
@@ -148,14 +200,16 @@ def own_questions() -> list[Question]:
 
 
 @pytest.mark.parametrize("question", own_questions(), ids=lambda question: question.name)
-def test_the_function_takes_what_the_question_states(question: Question) -> None:
-    module, _, name = question.answers.partition(":")
-    found = inspect.signature(getattr(import_module(module), name), eval_str=False).parameters
-    taken = [one.name for one in found.values() if one.kind is one.POSITIONAL_OR_KEYWORD]
-    assert taken[len(question.fields) :] == [operand.name for operand in question.operands]
-    assert ("teller" in found) is question.told
-    kinds = [one.annotation for one in found.values()][: len(question.fields)]
-    assert kinds == [fields.struct.__name__ for fields in question.fields]
+def test_a_question_of_ours_says_how_its_operands_are_called(question: Question) -> None:
+    assert question.function.__doc__
+    assert all(operand.form.metavar or operand.form.choices for operand in question.operands)
+    taken = [name for name in inspect.signature(question.function).parameters if name != "listener"]
+    assert taken[len(question.options) :] == [operand.name for operand in question.operands]
+
+
+def test_a_question_of_ours_that_takes_long_can_be_quiet() -> None:
+    # What check prints is its answer, of which nothing can be left out.
+    assert {each.name for each in own_questions() if each.listens and not each.quiet} == {"check"}
 
 
 def test_a_question_is_asked_from_python_as_from_the_command_line() -> None:

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.abilities.power.engine.energy_files import CHANGES
+from batdispatch.abilities.power.engine.energy_files import ENERGY as FILE
+from batdispatch.abilities.power.machine.facet import powers_of
+from batdispatch.abilities.power.results import split as power_split
+from batdispatch.abilities.power.results.rows import read_power
+from batdispatch.abilities.power.results.split import PowerSplit
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.energy_files import CHANGES
-from batdispatch.engines.energy_files import ENERGY as FILE
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.results import power_split
-from batdispatch.results.power_rows import read_power
-from batdispatch.results.power_split import PowerSplit
 from recorded_energy import ENERGY
 
 FOLDERS = sorted(
@@ -33,7 +34,7 @@ def machine_of(folder: Path) -> Machine:
 def seconds_by_hand(folder: Path, machine: Machine) -> list[tuple[float, float, float, int]]:
     """Return (from, to, watts, 0 asleep or 1 switching) of each host, by the printed times."""
     spans = []
-    for host, power in enumerate(machine.powers):
+    for host, power in enumerate(powers_of(machine)):
         since, level, kind = 0.0, 0.0, -1
         asleep: int | None = None
         rows = [row.split(",") for row in (folder / CHANGES).read_text().splitlines()[1:]]

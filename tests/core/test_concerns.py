@@ -13,7 +13,7 @@ from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line import ledger as ledgers
 from batdispatch.core.line import registry
-from batdispatch.core.line.concern import Concern
+from batdispatch.core.line.concern import Concern, News, QueueTerms, Rejection
 from batdispatch.core.line.concerns.holds import Holds
 from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.ledger import Ledger
@@ -28,7 +28,7 @@ def submit(ledger: Ledger, name: str, units: int = 1) -> Job:
     return ledger.apply_submitted(e.JobSubmitted(ledger.now, Job(id=f"w0!{name}", request=Request(units=units))))
 
 
-class Maintenance(Concern):
+class Maintenance(QueueTerms):
     """Closes a host, lets nobody start on Sundays, and keeps starts of host 1 back."""
 
     offers = ("service",)
@@ -65,15 +65,19 @@ class Maintenance(Concern):
     def why_never(self, job: Job, unfit: Callable[[Job], str]) -> str:
         return "is unlucky" if job.id.endswith("13") else unfit(job)
 
-    def may_start(self, job: Job, allocation: Allocation) -> None:
+    def may_start(self, job: Job, allocation: Allocation, entry: Any) -> Any:
         if self.sunday:
             raise self.ledger.refusal(f"job {job.id} cannot start: it is Sunday")
+        return entry
 
-    def keeps(self, stay: Stay, execute: d.Execute) -> bool:
-        late = bool(stay.allocation.mask & self.late())
-        if late:
-            self.kept.append(execute)
-        return late
+    def let_through(self, decision: Any) -> Any:
+        if isinstance(decision, d.Kill):
+            kept = {execute.job_id for execute in self.kept}
+            return d.Kill(decision.time, [job_id for job_id in decision.job_ids if job_id not in kept])
+        if decision.allocation.mask & self.late():
+            self.kept.append(decision)
+            return None
+        return decision
 
     def on_start(self, stay: Stay) -> None:
         self.heard.append(("start", stay.job.id))
@@ -81,14 +85,8 @@ class Maintenance(Concern):
     def on_end(self, stay: Stay) -> None:
         self.heard.append(("end", stay.job.id))
 
-    def on_reject(self, job: Job) -> None:
-        self.heard.append(("reject", job.id))
-
-    def on_kill(self, job_ids: list[str]) -> list[str]:
-        return [job_id for job_id in job_ids if job_id not in {execute.job_id for execute in self.kept}]
-
-    def on_event(self, event: e.Event) -> None:
-        self.heard.append(type(event))
+    def on_event(self, event: News) -> None:
+        self.heard.append(("reject", event.job.id) if isinstance(event, Rejection) else type(event))
 
     def check(self, idle: Any) -> Any:
         assert self.closed >= 0, "nothing is closed that does not exist"
@@ -132,7 +130,7 @@ def test_a_concern_that_has_joined_has_a_say() -> None:
     said = [("start", "w0!1"), ("start", "w0!2"), ("reject", "w0!3"), ("end", "w0!1"), e.MachinesUnavailable]
     assert concern.heard == [*admitted, *said]
     ledger.check()
-    concern.leave()
+    ledger.concerns.leave(concern)
     ledger.shut()
     assert ledger.unavailable == 0b1000
     ledger.check()
@@ -183,7 +181,7 @@ def test_holds_that_nobody_asks_for_are_noticed() -> None:
     holds.hold(job, Allocation.parse("0-1"))
     assert ledger.concerns.active == (holds,)
     ledger.check()
-    holds.leave()
+    ledger.concerns.leave(holds)
     with pytest.raises(AssertionError, match="holds that nobody asks for"):
         ledger.check()
     holds.join()
@@ -220,9 +218,10 @@ def test_an_announced_concern_is_asked_by_the_ledgers_name_and_begins_when_it_wa
     announced: Callable[..., None],
 ) -> None:
     class Always(Maintenance):
-        @classmethod
-        def begins(cls, ledger: Ledger) -> bool:
-            return ledger.machine.size > 2
+        def __init__(self, ledger: Ledger) -> None:
+            super().__init__(ledger)
+            if ledger.machine.size > 2:
+                self.join()
 
     announced(always=Always)
     small, large = ledger_of(2), ledger_of(3)

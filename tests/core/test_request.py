@@ -238,7 +238,7 @@ def test_a_wrong_field_is_refused_with_what_was_found_and_expected(
 
 def test_every_field_is_tried() -> None:
     attributes = {case[2] for case in READ}
-    assert attributes | {"units", "plain", "allowed", "power"} == set(Request.__struct_fields__)
+    assert attributes | {"units", "plain", "allowed", "choices", "power"} == set(Request.__struct_fields__)
     assert {name.partition(".")[0] for _, name, _, _ in WRONG} == {case[0] for case in READ}
 
 

@@ -37,6 +37,7 @@ LONGEST = 85
 PYTHON = [page for page in PAGES if any("--8<--" not in block for block in blocks(page, "python"))]
 #: Of these, the ones that are run elsewhere, or cannot be: page -> where, or why.
 ELSEWHERE = {
+    "docs/architecture.md": "files of an ability, tests/house/test_worked_example.py uses them in a copy",
     "docs/campaigns.md": "reads the table of a campaign that runs for minutes; tests/abilities/campaigns reads others",
     "docs/teaching.md": "a dispatcher that test_commands runs, and a part of it",
 }

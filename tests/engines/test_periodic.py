@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from batdispatch.abilities.power.machine.facet import HostPowers
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import events as e
@@ -53,7 +54,7 @@ class Watch(Dispatcher):
 def run(folder: Path, watch: Watch) -> list[Any]:
     write_workload(folder / "w.json", JOBS, {"p": {"type": "delay", "delay": 25}})
     platform = read_platform(ENERGY / "platforms" / "homo8.xml")
-    platform.powers()
+    platform.facet(HostPowers)
     engine = EmbeddedEngine(
         platform.machine, read_workload(folder / "w.json"), Outputs(folder, 8), options=EngineOptions(energy="exact")
     )

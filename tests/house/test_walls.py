@@ -1,24 +1,18 @@
 """Each ability can be taken away: without its folder and its entry points, the rest works as before."""
 
-import os
 import re
-import shutil
 import subprocess
 import sys
-import tomllib
-from collections.abc import Collection
 from pathlib import Path
 
 import grimp
 import pytest
 
-import batdispatch
 from batdispatch.core.abilities import own_abilities
 from batdispatch.inputs.platforms.generate import flat
+from package_copy import POINTS, ROOT, run, with_dependents, without
 
-ROOT = Path(__file__).parents[2]
 NAMES = [ability.name for ability in own_abilities()]
-POINTS: dict[str, dict[str, str]] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
 #: Folders of tests of the base; the first is quick.
 FOLDERS = ("core", "batsim", "dispatchers", "parts")
 WORKLOAD = """{"nb_res": 4, "jobs": [
@@ -26,40 +20,6 @@ WORKLOAD = """{"nb_res": 4, "jobs": [
     {"id": "2", "subtime": 1, "res": 4, "walltime": 20, "profile": "p"},
     {"id": "3", "subtime": 2, "res": 1, "walltime": 5, "profile": "q"}
 ], "profiles": {"p": {"type": "delay", "delay": 10}, "q": {"type": "delay", "delay": 4}}}"""
-
-
-def with_dependents(ability: str) -> list[str]:
-    """Return an ability and those that need it, directly or by way of others."""
-    found = [ability]
-    for name in found:
-        found += [each.name for each in own_abilities() if name in each.needs and each.name not in found]
-    return found
-
-
-def without(abilities: Collection[str], place: Path) -> dict[str, str]:
-    """Copy the package without some abilities, and without those that need one of them.
-
-    Returns:
-        The environment in which the copy is the one installed.
-    """
-    abilities = {each.name for each in own_abilities() if {each.name, *each.needs} & {*abilities}}
-    gone = [Path(batdispatch.__file__).parent / "abilities" / name for name in abilities]
-    shutil.copytree(
-        Path(batdispatch.__file__).parent,
-        place / "batdispatch",
-        ignore=lambda folder, names: [name for name in names if name == "__pycache__" or Path(folder, name) in gone],
-    )
-    about = place / f"batdispatch-{batdispatch.__version__}.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: batdispatch\nVersion: {batdispatch.__version__}\n")
-    lines = []
-    for group, points in POINTS.items():
-        lines += ["", f"[{group}]"]
-        for name, value in points.items():
-            if not value.startswith(tuple(f"batdispatch.abilities.{ability}." for ability in abilities)):
-                lines.append(f"{name} = {value}")
-    (about / "entry_points.txt").write_text("\n".join(lines))
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (place, ROOT / "expe/papers")))}
 
 
 def support_of_abilities() -> set[str]:
@@ -95,14 +55,6 @@ def base_tests(*folders: str) -> list[Path]:
     chosen = [file for file in found if not named.search(file.read_text())]
     assert len(chosen) > len(found) / 2
     return chosen
-
-
-def run(environment: dict[str, str], *words: str | Path) -> str:
-    done = subprocess.run(
-        [sys.executable, *map(str, words)], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
 
 
 def use(environment: dict[str, str], folder: Path) -> None:
@@ -152,6 +104,7 @@ def test_without_an_ability_the_commands_of_the_base_work(gone: str, tmp_path: P
     ("gone", "option"),
     [
         ("campaigns", ["--replicates", "2"]),
+        ("power", ["--energy", "exact"]),
         ("whatif", ["--hosts", "4,5"]),
         ("sites", ["--slurm", "."]),
     ],
@@ -168,7 +121,22 @@ def test_an_option_that_needs_a_missing_ability_says_so(gone: str, option: list[
         check=False,
     )
     expected = f"batdispatch: error: option {option[0]}: needs the ability {gone}, which this installation lacks"
-    assert (done.returncode, done.stderr.strip()) == (2, expected)
+    # Before it may stand what the log was read as.
+    assert (done.returncode, done.stderr.strip().splitlines()[-1]) == (2, expected)
+
+
+def test_power_states_of_a_generated_platform_need_their_ability(tmp_path: Path) -> None:
+    environment = without(with_dependents("power"), tmp_path)
+    words = "platform generate flat --hosts 2 --power batsim-homogeneous -o"
+    done = subprocess.run(
+        [sys.executable, "-m", "batdispatch", *words.split(), str(tmp_path / "p.xml")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = "batdispatch: error: option --power: needs the ability power, which this installation lacks"
+    assert (done.returncode, done.stderr.strip(), (tmp_path / "p.xml").exists()) == (2, expected, False)
 
 
 def test_without_all_abilities_the_tests_of_the_base_pass(tmp_path: Path) -> None:

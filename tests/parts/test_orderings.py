@@ -15,6 +15,7 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.parts.ordering import GROUP, make_ordering
+from batdispatch.parts.ordering.window import why_behind
 
 NAMES = registry.names(GROUP)
 
@@ -59,7 +60,7 @@ def key(
         ("f3", 50 * 4 + 6_860_000 * 2),
         ("f4", 50 * 2 + 530_000 * 2),
         ("late-first", (1, 200)),  # Not late after 300 s: the smallest area, which is the default.
-        ("guarded", (1, 50 / 14_700**2)),  # Not late after 300 s: as the ordering inside.
+        ("guarded", (0, 100)),  # EASY beside has let no job wait: late at once.
         ("pcp20-priority", (-7, 50, 200)),  # (300 + 50) / 50, then 50, then 50 x 4 x 1
     ],
 )
@@ -163,7 +164,7 @@ MIXED = [("a", 8, 0.0, 20.0), ("b", 1, 10.0, 100.0), ("c", 4, 20.0, 5.0), ("d", 
         ("f3", "abcd"),
         ("f4", "abcd"),
         ("late-first", "cdba"),  # As smallest-area: nobody is late.
-        ("guarded[ordering=smallest-area]", "cdba"),  # Nobody is late.
+        ("guarded[ordering=smallest-area]", "abcd"),  # EASY beside has let no job wait: all are late.
         ("guarded[ordering=ljf,floor=25]", "abcd"),
         ("late-first[ordering=ljf,after=25]", "abcd"),  # a, b and c have waited 50, 40 and 30 s.
     ],
@@ -198,3 +199,22 @@ def test_the_slowdown_of_a_job_that_may_run_for_ever_is_that_of_one_that_has_not
     assert key("slowdown", now=100.0, estimate=50.0) == -1.0
     # 300 s waited, 50 s to run: 7 times as long.
     assert key("slowdown", now=400.0, estimate=50.0) == -7.0
+
+
+def test_who_waits_behind_late_jobs_is_told_the_first_of_them_and_how_many_more_there_are() -> None:
+    ledger = Ledger(e.SimulationBegins(0.0, Machine.flat(1)))
+    jobs = [Job(id=f"w0!{came}", request=Request(units=1), submission=float(came), walltime=1.0) for came in range(5)]
+    for job in jobs:
+        ledger.apply_submitted(e.JobSubmitted(job.submission, job))
+    ordering = make_ordering("late-first[after=10]")
+    ordering.begin(ledger)
+    told = []
+    # After 10 s nobody is late, then the first one is, and at 12.5 s the jobs that came at 0, 1 and 2 s.
+    for ledger.now in (10.0, 10.5, 12.5):
+        told.append(why_behind(ledger, ordering, jobs[4], lambda job: job.walltime))
+    late = "waits behind the late job w0!0"
+    assert told == [
+        None,
+        (late, "which has waited 10.5 s, more than the threshold of 10 s"),
+        (late, "which has waited 12.5 s, more than the threshold of 10 s; 2 more are late"),
+    ]

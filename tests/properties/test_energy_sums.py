@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batdispatch.abilities.power.machine.facet import HostPowers
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
@@ -148,7 +149,7 @@ def test_joules_of_all_hosts_are_watts_times_seconds_of_their_states(
     jobs, profiles = case(seed)
     write_workload(folder / "w.json", jobs, profiles)
     workload, platform = read_workload(folder / "w.json"), read_platform(HETERO)
-    platform.powers()
+    platform.facet(HostPowers)
     options = EngineOptions(energy="exact")
     peer = Switcher(seed, {f"w0!{job['id']}": job["res"] for job in jobs})
     EmbeddedEngine(platform.machine, workload, Outputs(folder, 12), options=options).run(peer)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.abilities.explorer.decision_columns import decision_columns
+from batdispatch.abilities.solvers.doors.plans_section import solved_plans
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all
 from batdispatch.report.page import render
-from batdispatch.report.plan_tables import solved_plans
 from batdispatch.results.decisions import (
     INCUMBENT,
     NONE,

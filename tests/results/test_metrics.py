@@ -224,11 +224,3 @@ def test_who_starts_leaves_the_queue_before_who_comes_at_the_moment(
     begin, end = np.array(stretches, dtype=float).T
     sample: Any = SimpleNamespace(waits=(begin, end), start=end)
     assert METRICS["max_queue_length"].compute(sample) == most
-
-
-def test_idle_energy_is_what_neither_jobs_nor_switches_nor_sleep_took() -> None:
-    power = {"joules": 36e6, "joules_of_jobs": 18e6, "switching": 3.6e6, "asleep": 7.2e6}
-    sample: Any = SimpleNamespace(power=power, totals={})
-    found = {name: METRICS[name].compute(sample) for name in ("energy_without_jobs", "energy_idle")}
-    assert found["energy_without_jobs"] == pytest.approx(5.0)
-    assert found["energy_idle"] == pytest.approx(10 - 5 - 1 - 2)

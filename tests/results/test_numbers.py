@@ -54,3 +54,9 @@ def test_a_number_has_three_digits_or_is_whole(value: float, text: str) -> None:
 )
 def test_durations_of_a_sentence_have_one_unit_if_one_suits_all(seconds: tuple[float, ...], shown: list[str]) -> None:
     assert [text.replace("\N{NO-BREAK SPACE}", " ") for text in alike(*seconds)] == shown
+
+
+def test_a_duration_takes_the_unit_of_its_page_from_half_of_it_on() -> None:
+    hour = (3600.0, "h")
+    said = [duration(seconds, hour).replace("\N{NO-BREAK SPACE}", " ") for seconds in (7200.0, 1800.0, -1800.0, 1740.0)]
+    assert said == ["2 h", "0.500 h", "-0.500 h", "29 min"]

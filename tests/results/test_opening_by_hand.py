@@ -194,3 +194,9 @@ def test_a_larger_machine_is_compared_with_the_smallest_one(write_jobs: Any) -> 
         assert text.startswith("With 10 hosts instead of 8 (+25 %), jobs wait 1.67 min instead of 6.67 min"), text
         assert "75 % less. 9 of 9 wait less" in text, text
         assert "Utilisation goes from 90 % to 50 %." in text, text
+
+
+def test_of_a_run_alone_the_mean_99_of_100_and_the_longest_wait_are_told(write_jobs: Any) -> None:
+    # Waits of 0 to 100 s: 99 of 100 are at most 99 s.
+    text = text_of(run_of(write_jobs, "alone", [float(wait) for wait in range(101)]))
+    assert text.startswith("Jobs wait 50 s in the mean; 99 of 100 wait 99 s or less, and none waits longer than 100 s.")

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from lxml import html
 
 from batdispatch.core.errors import InputError
-from batdispatch.report.comparison import inputs, warnings
+from batdispatch.report.comparison import KEY_METRICS, inputs, metric_rows, warnings
 from batdispatch.report.html import formula
-from batdispatch.report.page import _leaves, render, write_report
+from batdispatch.report.page import render, write_report
+from batdispatch.report.page_sections import _leaves
 from batdispatch.results.metrics.compute import METRICS, metrics
 from batdispatch.results.metrics.rows import metric_row
 from batdispatch.results.numbers import duration_unit, durations, number
@@ -138,6 +139,40 @@ def test_warns_when_runs_do_not_compare(write_jobs):
     three = write_jobs({"a": {"submission": 1.0, "start": 1.0, "finish": 2.0}}, "three")
     result(three, **same, platform=platform, workload=workload)
     assert any("different jobs" in sentence for sentence in warnings(read_runs([one, three])))
+
+
+@pytest.mark.parametrize(
+    ("changed", "differ"),
+    [
+        ({}, False),
+        ({"submission": 0.5}, True),
+        ({"units": 2, "hosts": "0-1"}, True),
+        ({"start": 7.0, "finish": 8.0}, False),
+    ],
+)
+def test_jobs_are_the_same_if_names_submissions_and_sizes_are(write_jobs, changed, differ):
+    """When and where a job ran is the dispatcher's doing."""
+    one, two = write_jobs({"a": {}, "b": {}}, "one"), write_jobs({"a": {}, "b": changed}, "two")
+    named = write_jobs({"a": {}, "c": {}}, "named")
+    assert any("different jobs" in sentence for sentence in warnings(read_runs([one, two]))) == differ
+    assert any("different jobs" in sentence for sentence in warnings(read_runs([one, named])))
+
+
+def test_rejected_jobs_stand_in_the_first_table_if_any_run_has_some(write_jobs):
+    whole, some = write_jobs({"a": {}, "b": {}}, "whole"), write_jobs({"a": {}, "b": {"state": "REJECTED"}}, "some")
+
+    def told(*folders):
+        rows = metric_rows(read_runs(list(folders)), only=KEY_METRICS)
+        return {row.metric.name: [cell.text for cell in row.cells] for row in rows}
+
+    assert told(whole, some)["nb_jobs_rejected"] == ["0", "1"]
+    assert "nb_jobs_rejected" not in told(whole)
+
+
+def test_a_run_alone_is_not_warned_of_what_cannot_be_compared(write_jobs):
+    bare, other = write_jobs({"a": {}}, "bare"), write_jobs({"a": {}}, "other")
+    assert warnings(read_runs([bare])) == []
+    assert any("whether they compare is not known" in sentence for sentence in warnings(read_runs([bare, other])))
 
 
 def test_attempts_of_jobs_have_rows_of_their_own(write_jobs):

@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +22,8 @@ from batdispatch.inputs.workloads.model import Window
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.report.opening import opening
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.runs import read_result, read_runs
-from batdispatch.results.starvation import NO_EASY, beside_easy, starved_beside
+from batdispatch.results.runs import Result, read_result, read_runs
+from batdispatch.results.starvation import NO_EASY, beside_easy, starved_beside, starved_in_words
 
 HEAD = (
     "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
@@ -210,3 +212,13 @@ def test_a_verdict_says_how_many_jobs_were_rejected_if_that_differs(
     assert found is not None
     said = f"Rejected: {rejected} job{'s' * (rejected > 1)} instead of 0."
     assert (said in found.text) is bool(rejected), found.text
+
+
+def test_of_starved_jobs_those_count_as_short_that_wait_less_than_20_minutes_under_easy(tmp_path: Path) -> None:
+    """Three wait for 3,601 s under conservative; under easy 1,200 s, which is not less, 1,199 s and nothing."""
+    easy, other = ({"a": 1200.0, "b": 1199.0, "c": 0.0}, dict.fromkeys("abc", 3601.0))
+    runs: list[Any] = [
+        SimpleNamespace(result=Result(dispatcher=name), logical=read_columns(waits(tmp_path / f"{name}.csv", waited)))
+        for name, waited in (("easy", easy), ("conservative", other))
+    ]
+    assert starved_in_words(runs).endswith("so 2 of conservative's 3 wait less than 20 min there.")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from batdispatch.core.machine.series import Series
+from batdispatch.abilities.power.machine.series import Series
 from expe.power import show
 
 

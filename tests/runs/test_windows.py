@@ -171,6 +171,15 @@ def test_separate_windows_lie_within_the_workload_evenly_and_say_where_they_over
     assert any("instead of 10,000" in note for note in plan.notes) == (total // 2 < 10_000)
 
 
+def test_overlapping_windows_count_for_as_many_as_fit_into_their_time() -> None:
+    """Four windows of 10 jobs begin 7 jobs apart: the 31 jobs have room for three of them side by side."""
+    plan = plan_windows(31, 4, jobs=10, warm_up=0, cool_down=0)
+    assert (plan.step, plan.windows, plan.independent) == (7, 4, 3)
+    # 19 jobs have room for one, 20 jobs for two.
+    assert plan_windows(19, 10, jobs=10, warm_up=0, cool_down=0).independent == 1
+    assert plan_windows(20, 11, jobs=10, warm_up=0, cool_down=0).independent == 2
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

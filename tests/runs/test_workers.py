@@ -6,6 +6,7 @@ import signal
 import stat
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from batdispatch.runs.listener import sparse_progress
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import DEATH, Worker, carry_out, workers_beside
-from working import thresholds, work
+from working import HANDED, hand, tell_handed, thresholds, work
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 PLATFORM = str(RECORDINGS / "platforms" / "four.xml")
@@ -112,6 +113,26 @@ def test_a_task_alone_has_a_new_process_that_ends_with_it() -> None:
     processes = {task: process for task, (process, _, _) in log.told.items()}
     assert list(processes.values()).count(processes["alone"]) == 1
     assert log.told["alone"][1] == 0
+
+
+def test_each_worker_is_handed_once_what_its_tasks_need() -> None:
+    """A task alone is in a process of its own, which is handed it, too; a long text does not fit into a pipe."""
+    told: dict[str, Any] = {}
+    tasks, text = ["one", "two", "alone", "three", "four"], "x" * 1_000_000
+    carry_out(
+        tell_handed,
+        tasks,
+        processes=2,
+        began=lambda _: None,
+        told=told.__setitem__,
+        ended=lambda _, problem: None if problem is None else pytest.fail(problem),
+        alone="alone".__eq__,
+        first=partial(hand, text),
+    )
+    assert sorted(told) == sorted(tasks)
+    assert all(handed == [text] for _, handed in told.values())
+    assert 2 <= len({process for process, _ in told.values()}) <= 3
+    assert HANDED == []
 
 
 def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:

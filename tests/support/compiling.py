@@ -13,6 +13,8 @@ import pytest
 
 from batdispatch.abilities.kernels import applies, engine
 from batdispatch.abilities.kernels.exchange import exchange_of
+from batdispatch.abilities.power.engine.energy_files import PowerRows
+from batdispatch.abilities.power.results.rows import read_power
 from batdispatch.batsim import protocol
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.dispatcher import create
@@ -21,14 +23,12 @@ from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.embedded import EmbeddedEngine
-from batdispatch.engines.energy_files import PowerRows
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
 from batdispatch.native.library import FOLDER, Library
 from batdispatch.native.record import Record
-from batdispatch.results.power_rows import read_power
 from simulating import Task
 
 #: Where there is a compiler, the installation has built the kernels.
@@ -185,8 +185,8 @@ def compiled(
         silent = applies.calls(chosen, machine)
         outputs = Outputs(Path(name), len(machine.hosts))
         outcome = engine.run(machine, jobs, chosen, outputs, tell=None if silent else tell, count=energy)
-        if outcome.power is not None:
-            assert _columns(outcome.power) == _columns(read_power(Path(name), changes=True))
+        if (power := outcome.known.get("power")) is not None:
+            assert _columns(power) == _columns(read_power(Path(name), changes=True))
         return _came(Path(name), outcome.messages, outcome.rejections, outcome.report, frames)
 
 

@@ -23,14 +23,22 @@ _SETTING = re.compile(
     r"\d+\.\d+(?:(?:, | and | to |, and )\d+\.\d+)*(?:\.\d+)?"
 )
 _DECIMAL = r"(?<![\w.,/-])\d*\.\d+(?![\w.]*\d)"
-_WHOLE = r"(?<![\w.,/-])\d[\d,]*"
-#: What is measured in: shares, ratios, and what a process takes.
-_MEASURES = r"(?:%|times\b|(?:CPU[- ])?(?:ms|µs|MiB|MB|kB|CPU[- ]seconds|CPU-s|s of CPU)\b)"
+_WHOLE = r"(?<![\w.,/^-])\d[\d,]*"
+#: What is measured in: shares, ratios, what a process takes, time, power and energy.
+_MEASURES = (
+    r"(?:%|times\b|(?:CPU[- ])?(?:ms|µs|MiB|MB|kB|GB|CPU[- ]seconds|CPU-s|s of CPU|s|min|h|d|seconds?|minutes?|hours?"
+    r"|days?|weeks?|W|kW|MW|J|kJ|MJ|kWh|MWh)\b)"
+)
 #: How many of how many.
 _COUNT = rf"{_WHOLE}\s(?:out\s)?of\s(?:all\s|the\s)?{_WHOLE}(?![\w.]*\d)"
-_FIGURE = re.compile(rf"{_DECIMAL}|{_WHOLE}(?:\s(?:to|and|or)\s{_WHOLE})?\s{_MEASURES}|{_COUNT}")
-#: Shares that say how sure something is, or which jobs are meant, and not what came out.
-_LEVEL = re.compile(r"(?:5|50|90|95|99) %")
+#: How many things came out in some way.
+_OUTCOME = (
+    rf"{_WHOLE}\s(?:random\s|recorded\s)?"
+    r"(?:pairs|exchanges|schedules|decisions|cases|instances|jobs\s(?:wait|starve|start|gain|lose|fare))\b"
+)
+_FIGURE = re.compile(rf"{_DECIMAL}|{_WHOLE}(?:\s(?:to|and|or)\s{_WHOLE})?\s{_MEASURES}|{_COUNT}|{_OUTCOME}")
+#: Shares that say how sure something is, or which jobs are meant, and not what came out; and when time begins.
+_LEVEL = re.compile(r"(?:5|50|90|95|99) %|0 s")
 
 
 class TypedFigure(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from batdispatch.abilities.power.machine.facet import HostPowers
 from batdispatch.abilities.simgrid.timer import SimGridTimer
 from batdispatch.batsim import Features, v4
 from batdispatch.batsim.v5.exchange import Batsim5
@@ -59,7 +60,7 @@ def _platform(name: str, batsim: Literal[4, 5]) -> Platform:
     words = options_of(name, batsim)
     roles = dict(words[index + 1].split(":") for index, word in enumerate(words) if word == "-r")
     platform = read_platform(ENERGY / words[words.index("-p") + 1], roles=roles, batsim=batsim)
-    platform.powers()
+    platform.facet(HostPowers)
     return platform
 
 

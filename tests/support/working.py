@@ -35,3 +35,15 @@ def work(task: str, tell: Callable[[Any], None]) -> None:
 def thresholds(tell: Callable[[Any], None]) -> tuple[int, int, int]:
     """Return after how many new objects this process looks for circles of garbage."""
     return gc.get_threshold()
+
+
+#: What was handed to this process, each time that it was.
+HANDED: list[str] = []
+
+
+def hand(text: str) -> None:
+    HANDED.append(text)
+
+
+def tell_handed(task: str, tell: Callable[[Any], None]) -> None:
+    tell((os.getpid(), HANDED))

@@ -22,17 +22,27 @@ from batdispatch.core.line.settings import named_with
 from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.results.run_names import NamedRun, rebind
-from batdispatch.runs.compare import Entrant, at_site, comparison_by, entrant_of, entrants_of, with_common
+from batdispatch.runs.compare import (
+    Entrant,
+    Preparation,
+    at_site,
+    by_log,
+    comparison_by,
+    entrant_of,
+    entrants_of,
+    with_common,
+)
 from batdispatch.runs.compare import compare as carry_out
 from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
 from batdispatch.runs.families import FAMILIES, check_names
 from batdispatch.runs.inputs import GivenPlatform, GivenWorkload, Inputs
 from batdispatch.runs.listener import Listener
-from batdispatch.runs.run import build, execute
+from batdispatch.runs.run import InputFiles, build, execute
 from batdispatch.runs.spec import RunSpec, with_shell
 
 if TYPE_CHECKING:
-    from batdispatch.inputs.workloads.importers import ImportResult
+    from batdispatch.inputs.workloads.importers import ImportedColumns
+    from batdispatch.inputs.workloads.workload_file import WorkloadFile
 
 #: What says how runs are made beside their inputs and their dispatcher.
 RUN = fields_of(RunSpec, leave=("platform", "workload", "dispatcher", "options"))
@@ -81,12 +91,15 @@ def run(
     base = call.base(dispatcher=entrant.name, options=entrant.all_options)
     build(base, entrant.own)
     folder = call.folder if call.named else call.folder / label
-    call.prepare()
+    at_hand = call.prepare()
+    (entrant,) = by_log([entrant], call.inputs, call.imported, call.listener)
+    base = call.base(dispatcher=entrant.name, options=entrant.all_options)
     result = execute(
         base,
         folder,
         progress=lambda done, total: call.listener.progress(label, done, total),
         notice=call.listener.warn,
+        files=InputFiles(at_hand),
         own=entrant.own,
     )
     made_from = result["made_from"]
@@ -194,14 +207,20 @@ def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain
         if folders and with_log and call.imported is not None:
             from batdispatch.runs.log_run import write_log_run
 
-            folders.append(write_log_run(call.imported, call.inputs.platform, call.folder))
+            folders.append(write_log_run(call.imported.told(), call.inputs.platform, call.folder))
         if folders and report:
             from batdispatch.report.page import write_report
             from batdispatch.runs.workers import workers_beside
 
             # This process draws, so that one worker fewer goes through what was recorded.
             with workers_beside(call.processes - 1) as workers:
-                write_report(folders, call.folder / "report" / "index.html", explain=explain, workers=workers)
+                page, workload = call.folder / "report" / "index.html", call.inputs.file
+                write_report(folders, page, explain=explain, workers=workers, workload=workload)
+
+    def prepare() -> Preparation:
+        workload = call.prepare()
+        known = by_log(entrants, call.inputs, call.imported, call.listener)
+        return Preparation(workload, [call.base(dispatcher=one.name, options=one.all_options) for one in known])
 
     folders, failures = carry_out(
         specs,
@@ -210,7 +229,7 @@ def _side_by_side(call: Call, entrants: Sequence[Entrant], report: bool, explain
         listener=call.listener,
         fresh=call.fresh,
         conclude=conclude,
-        prepare=call.prepare if call.inputs.made else None,
+        prepare=prepare if call.inputs.made else None,
         names=names,
         called=names,
         own=_own(specs, entrants),
@@ -275,7 +294,7 @@ class Call:
         chosen, reading = divide(settings, RUN, LOG)
         self.processes, self.fresh = processes or PROCESSES, fresh
         #: What was made of the log, once `prepare` has ended.
-        self.imported: ImportResult | None = None
+        self.imported: ImportedColumns | None = None
         self.named = out is not None
         self.keep = None if out is not None else TemporaryDirectory(prefix="batdispatch-", ignore_cleanup_errors=True)
         self.folder = checked_folder(self.keep.name if out is None and self.keep is not None else str(out))
@@ -295,9 +314,10 @@ class Call:
         platform, workload = str(self.inputs.platform), str(self.inputs.workload)
         return with_shell(RunSpec(platform=platform, workload=workload, **self._settings, **more))
 
-    def prepare(self) -> None:
-        """Write the inputs that are to be made."""
+    def prepare(self) -> WorkloadFile | None:
+        """Write the inputs that are to be made, and return the workload if it is at hand."""
         self.imported = self.inputs.prepare(self.listener)
+        return self.inputs.file
 
 
 def _entrant(dispatcher: str | Dispatcher, options: Mapping[str, Any]) -> Entrant:

@@ -63,7 +63,8 @@ def report(
     """
     extras.check("report", "a report")
     from batdispatch.report.comparison import warnings
-    from batdispatch.report.page import beside, link_to_figures, render, write_page
+    from batdispatch.report.page import link_to_figures, render, write_page
+    from batdispatch.report.page_sections import beside
     from batdispatch.results.run_files import has_replicates
     from batdispatch.results.runs import find_runs, read_runs
     from batdispatch.results.starvation import beside_easy

@@ -15,17 +15,17 @@ from batdispatch.cli.logs import log_options, refuse_log_options
 from batdispatch.cli.messages import Terminal, echo, json_text, quiet_option, show
 from batdispatch.cli.options import options, refuse
 from batdispatch.cli.outputs import (
-    explain_option,
     fresh_option,
     json_option,
     out_option,
     processes_option,
     report_option,
 )
+from batdispatch.cli.pipe import InputPath
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogReading
-from batdispatch.runs.comparison_options import CapacityOptions, ComparisonOptions
+from batdispatch.runs.comparison_options import CapacityOptions, ComparisonOptions, ReportReasons
 from batdispatch.runs.spec import REAL_BATSIM, RunSpec
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ _COMMON = (
 
 
 @click.command(cls=Command, common=_COMMON)
-@click.argument("log", metavar="[LOG]", required=False, type=click.Path())
+@click.argument("log", metavar="[LOG]", required=False, type=InputPath())
 @options(ComparisonOptions)
 @options(CapacityOptions)
 @out_option("comparison")
 @report_option
-@explain_option
+@options(ReportReasons)
 @option(
     "--with-log",
     section=RESULTS,
@@ -94,13 +94,13 @@ _COMMON = (
 def command(
     who: ComparisonOptions,
     sizes: CapacityOptions,
+    reasons: ReportReasons,
     typed: RunSpec,
     reading: LogReading,
     *,
     log: str | None,
     out: Path,
     report: bool,
-    explain: bool,
     with_log: bool,
     fresh: bool,
     processes: int,
@@ -158,7 +158,7 @@ def command(
             processes=processes,
             fresh=fresh,
             report=report,
-            explain=explain,
+            explain=reasons.explain,
             with_log=with_log,
             words=given_words(),
             listener=Terminal(progress.tell),
@@ -223,8 +223,8 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
         SimulationError: a run failed.
     """
     from batdispatch.cli.metrics_table import metrics_table
-    from batdispatch.results.energy_words import idle_energy
     from batdispatch.results.metrics.compute import STARVATION
+    from batdispatch.results.metrics.measure import remarks_on
     from batdispatch.results.rejections import in_words, rejections_of
     from batdispatch.results.runs import display_name, read_result
     from batdispatch.results.starvation import NO_EASY
@@ -238,7 +238,7 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
         show(metrics_table({names[label]: figures for label, figures in comparison.figures.items()}))
         if len(results) > 1 and not any(STARVATION.name in figures for figures in comparison.figures.values()):
             show(NO_EASY)
-        if told := idle_energy(read.values()):
+        for told in remarks_on(read.values()):
             show(told)
         for line in in_words({label: rejections_of(result) for label, result in results.items()}):
             show(line)

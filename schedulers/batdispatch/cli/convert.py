@@ -14,6 +14,7 @@ from batdispatch.cli.logs import log_options, machine_of, refuse_log_options
 from batdispatch.cli.messages import conclude, quiet_option, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, output_option
+from batdispatch.cli.pipe import InputPath
 from batdispatch.cli.progress import ProgressDisplay
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogMachine, LogReading
@@ -38,7 +39,7 @@ _COMMON = (
 
 
 @click.command(cls=Command, common=_COMMON)
-@click.argument("log", metavar="LOG", type=click.Path())
+@click.argument("log", metavar="LOG", type=InputPath())
 @output_option("W.json", "Write the workload into this file.", section=RESULTS)
 @option(
     "--to",

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
-
-import click
+from typing import Annotated, Any
 
 from batdispatch.cli.cards import SECTIONS, options_of, read_card
-from batdispatch.cli.completion import complete_part
-from batdispatch.cli.groups import OTHER_OPTIONS, Command
 from batdispatch.cli.kinds import KINDS, find, names
-from batdispatch.cli.messages import echo, json_text
-from batdispatch.cli.outputs import json_option
+from batdispatch.core.abilities import Kind
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.options import Part, did_you_mean
+from batdispatch.core.line.settings import Form
+from batdispatch.core.questions import Answer, Line, Question
 
 #: Columns of the text where the terminal is wider.
 _WIDEST = 100
 
 
-@click.command(cls=Command)
-@click.argument("name", shell_complete=complete_part)
-@json_option("Print the cards as JSON.", section=OTHER_OPTIONS)
-def command(name: str, *, as_json: bool) -> None:
+def explain(name: Annotated[str, Form("NAME", offers="part")]) -> Answer:
     """Explain a dispatcher or a part of one: what it does, its source, its guarantee, its options.
 
     \b
@@ -38,14 +33,7 @@ def command(name: str, *, as_json: bool) -> None:
     if not found:
         known = [entry for kind in KINDS for entry in names(kind)]
         raise InputError(f"nothing is called {name!r}: {did_you_mean(name, known)}")
-    if as_json:
-        echo(json_text([_card_as_dict(name, kind.single, cls) for kind, cls in found]))
-        return
-    for place, (kind, cls) in enumerate(found):
-        echo(("\n" if place else "") + f"{name} ({kind.title or kind.single})", bold=True)
-        _show_card(cls)
-        option = kind.option or kind.single
-        _show_options(cls, f"--set {option}={name}[NAME=VALUE]" if issubclass(cls, Part) else "--set NAME=VALUE")
+    return Answer([_card_as_dict(name, kind.single, cls) for kind, cls in found], _in_words(name, found))
 
 
 def _card_as_dict(name: str, kind: str, cls: type[Dispatcher | Part]) -> dict[str, Any]:
@@ -55,29 +43,37 @@ def _card_as_dict(name: str, kind: str, cls: type[Dispatcher | Part]) -> dict[st
     return {"name": name, "kind": kind, "overview": card.overview, **sections, "options": options}
 
 
-def _show_card(cls: type[Dispatcher | Part]) -> None:
+def _in_words(name: str, found: Sequence[tuple[Kind, type[Dispatcher | Part]]]) -> Iterator[str | Line]:
+    for place, (kind, cls) in enumerate(found):
+        yield Line(("\n" if place else "") + f"{name} ({kind.title or kind.single})", bold=True)
+        yield from _card(cls)
+        option = kind.option or kind.single
+        yield from _options(cls, f"--set {option}={name}[NAME=VALUE]" if issubclass(cls, Part) else "--set NAME=VALUE")
+
+
+def _card(cls: type[Dispatcher | Part]) -> Iterator[str | Line]:
     card = read_card(cls.__doc__ or "")
     for paragraph in card.overview:
-        echo(_wrapped(paragraph) + "\n")
+        yield _wrapped(paragraph) + "\n"
     for name, entries in card.sections.items():
-        echo(SECTIONS[name], bold=True)
+        yield Line(SECTIONS[name], bold=True)
         for entry in entries:
             # Lists and references hang behind their marks; a paragraph alone needs none.
             numbered = name == "References" and entry.startswith("[")
             mark, text = entry.split(" ", 1) if numbered else ("-" if len(entries) > 1 else "", entry)
             text = f"Time: {text}" if name == "Time" else text[0].upper() + text[1:]
-            echo(_wrapped(text, first=f"  {mark} " if mark else "  ", rest=" " * (3 + len(mark) if mark else 2)))
-        echo()
+            yield _wrapped(text, first=f"  {mark} " if mark else "  ", rest=" " * (3 + len(mark) if mark else 2))
+        yield ""
 
 
-def _show_options(cls: type[Dispatcher | Part], how: str) -> None:
+def _options(cls: type[Dispatcher | Part], how: str) -> Iterator[str | Line]:
     options = options_of(cls.options_type)
     if options:
-        echo(f"Options ({how})", bold=True)
+        yield Line(f"Options ({how})", bold=True)
     for option in options:
-        echo(f"  {option.name}={option.default}  ({option.accepts})")
+        yield f"  {option.name}={option.default}  ({option.accepts})"
         if option.text:
-            echo(_wrapped(option.text, first=" " * 6, rest=" " * 6))
+            yield _wrapped(option.text, first=" " * 6, rest=" " * 6)
 
 
 def _wrapped(text: str, *, first: str = "", rest: str = "") -> str:
@@ -85,3 +81,6 @@ def _wrapped(text: str, *, first: str = "", rest: str = "") -> str:
     return textwrap.fill(
         text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
+
+
+QUESTION = Question("explain", explain, "Print the cards as JSON.")

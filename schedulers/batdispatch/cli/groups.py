@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import difflib
 import functools
-import importlib
 from collections.abc import Collection, Mapping, Sequence
-from types import ModuleType
 from typing import Any, ClassVar
 
 import click
 
-from batdispatch.core.abilities import own_abilities
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.core.line.settings import HEADINGS
@@ -189,62 +186,6 @@ class Group(click.Group):
         if wrong and not ctx.resilient_parsing:
             ctx.fail(f"No such command {args[0]!r}: {did_you_mean(args[0], names)}")
         return super().resolve_command(ctx, args)
-
-
-class LazyGroup(Group):
-    """A group that imports a subcommand only when it is asked for, so that help and completion are quick.
-
-    Derive from it and name the subcommands.
-    """
-
-    #: Subcommand -> the module that holds it as `command`, and a sentence about it. The order is that of the help.
-    table: ClassVar[Mapping[str, tuple[str, str]]] = {}
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
-        return list(self.table)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one subcommand."""
-        if cmd_name not in self.table:
-            return None
-        return self.made(importlib.import_module(self.table[cmd_name][0]))
-
-    def made(self, module: ModuleType) -> click.Command:
-        """Return the command that a module holds."""
-        command = module.command
-        assert isinstance(command, click.Command)
-        return command
-
-    def summary(self, ctx: click.Context, name: str) -> str:
-        """Return the table's sentence about a subcommand, or its own where the table does not have it."""
-        return self.table[name][1] if name in self.table else super().summary(ctx, name)
-
-
-class OpenGroup(Group):
-    """A group with the subcommands that abilities bring beside its own. Derive from it and say how it is called."""
-
-    #: As it is typed.
-    word: ClassVar[str] = ""
-
-    def _brought(self) -> dict[str, str]:
-        """Return the modules that hold the subcommands of abilities, by the names of these."""
-        commands = (each for ability in own_abilities() for each in ability.commands)
-        return {each.name: each.module for each in commands if each.group == self.word}
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, sorted."""
-        return sorted({*super().list_commands(ctx), *self._brought()})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return one subcommand, which is imported only then if an ability brings it."""
-        own = super().get_command(ctx, cmd_name)
-        module = self._brought().get(cmd_name)
-        if own is not None or module is None:
-            return own
-        command = importlib.import_module(module).command
-        assert isinstance(command, click.Command)
-        return command
 
 
 class AnnouncedGroup(Group):

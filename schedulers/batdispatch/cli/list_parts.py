@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import click
+from collections.abc import Iterator, Mapping
+from typing import Annotated
 
-from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.kinds import KINDS, summaries
-from batdispatch.cli.messages import echo, json_text
+from batdispatch.core.line.settings import Form
+from batdispatch.core.questions import Answer, Line, Question
 
 
-@click.command(cls=Command)
-@click.argument("kind", type=Choice(list(KINDS)), required=False)
-@option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
-def command(kind: str | None, as_json: bool) -> None:
+def list_parts(kind: Annotated[str | None, Form(choices=lambda: list(KINDS))] = None) -> Answer:
     """List dispatchers and what they are assembled from, with a line about each.
 
     \b
@@ -21,12 +19,15 @@ def command(kind: str | None, as_json: bool) -> None:
       batdispatch list orderings --json
     """
     tables = {name: summaries(name) for name in KINDS if kind in (None, name)}
-    if as_json:
-        echo(json_text(tables))
-        return
+    return Answer(tables, _in_words(tables, headed=kind is None))
+
+
+def _in_words(tables: Mapping[str, Mapping[str, str]], *, headed: bool) -> Iterator[str | Line]:
     for name, entries in tables.items():
-        if kind is None:
-            echo(name, bold=True)
+        if headed:
+            yield Line(name, bold=True)
         width = max(map(len, entries), default=0)
-        for entry, text in entries.items():
-            echo(f"  {entry.ljust(width)}  {text}")
+        yield from (f"  {entry.ljust(width)}  {text}" for entry, text in entries.items())
+
+
+QUESTION = Question("list", list_parts, "Print the list as JSON.")

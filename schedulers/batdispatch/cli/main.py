@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import NoReturn
 
 import click
 
 from batdispatch import __version__
-from batdispatch.cli.groups import LazyGroup, numbers_in_words
+from batdispatch.cli.groups import numbers_in_words
+from batdispatch.cli.subcommands import LazyGroup
 from batdispatch.core.abilities import insert_behind, own_abilities
 from batdispatch.core.errors import InputError, printable, readable
 from batdispatch.core.line.blame import DEBUG, blame, interrupt_of, user_error
@@ -74,14 +75,6 @@ class Commands(LazyGroup):
 
     table, headings = _commands()
     former = _FORMER
-
-    def made(self, module: ModuleType) -> click.Command:
-        """Return the command of a module, or of its question."""
-        if hasattr(module, "QUESTION"):
-            from batdispatch.cli.questions import command_of
-
-            return command_of(module.QUESTION)
-        return super().made(module)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

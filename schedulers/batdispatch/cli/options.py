@@ -15,8 +15,9 @@ import msgspec
 from click.core import ParameterSource
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Choice, option
+from batdispatch.cli.pipe import InputPath
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.settings import Setting, default_text, settings_of, struct_of
+from batdispatch.core.line.settings import Form, Setting, default_text, settings_of, struct_of
 
 #: A function with click's parameters on it, as `click.command` takes it.
 Function = Callable[..., Any]
@@ -113,9 +114,19 @@ def _option(setting: Setting, text: str, needed: bool) -> Callable[[Function], F
     elif setting.default is not msgspec.NODEFAULT and setting.default is not None:
         more["default"] = form.default or setting.default
         more["show_default"] = bool(default_text(setting)) and setting.default is not False
-    if form.offers:
-        more["shell_complete"] = functools.partial(complete, form.offers)
-    return option(*names, setting.name, **more)
+    return option(*names, setting.name, **more, **_completion(form))
+
+
+def argument(setting: Setting) -> Callable[[Function], Function]:
+    """Return what adds the argument of an operand."""
+    form, many = setting.form, {"nargs": -1} if _is_repeated(setting) else {}
+    needed = setting.default is msgspec.NODEFAULT
+    more: dict[str, Any] = {"metavar": form.metavar or None, "required": needed, **many, **_completion(form)}
+    return click.argument(setting.name, type=_click_type(setting), **more)
+
+
+def _completion(form: Form) -> dict[str, Any]:
+    return {"shell_complete": functools.partial(complete, form.offers)} if form.offers else {}
 
 
 def complete(offers: str, context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -162,8 +173,10 @@ def _click_type(setting: Setting) -> Any:
         return Choice(form.choices())
     if typing.get_origin(kind) is typing.Literal:
         return Choice(typing.get_args(kind))
-    if kind is Path:
-        return click.Path(path_type=Path, dir_okay=not form.file)
+    if form.piped:
+        return InputPath(path_type=Path if kind is Path else None)
+    if kind in (Path, tuple[Path, ...]):
+        return click.Path(path_type=Path, exists=form.exists, file_okay=not form.folder, dir_okay=not form.file)
     if kind is str or _is_repeated(setting):
         return click.Path() if form.file else str
     bounds = _bounds(setting.kind)

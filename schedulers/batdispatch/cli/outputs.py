@@ -79,14 +79,6 @@ def fresh_option(what: str) -> Callable[[F], F]:
     )
 
 
-explain_option = option(
-    "--explain/--no-explain",
-    section=RESULTS,
-    default=True,
-    show_default=True,
-    help="Say in the report why each dispatcher's dearest jobs waited. This reads the recorded decisions once more.",
-)
-
 report_option = option(
     "--report/--no-report",
     section=RESULTS,

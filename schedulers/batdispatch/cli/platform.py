@@ -5,23 +5,24 @@ from __future__ import annotations
 import inspect
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
 
-from batdispatch.cli.groups import OTHER_OPTIONS, AnnouncedGroup, Command, OpenGroup, option
-from batdispatch.cli.messages import conclude, echo, json_text
+from batdispatch.cli.groups import AnnouncedGroup, Command, option
+from batdispatch.cli.messages import conclude
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import json_option, written_option
+from batdispatch.cli.outputs import written_option
+from batdispatch.cli.subcommands import OpenGroup
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.platform_kinds import KINDS, ShowOptions
+from batdispatch.inputs.platform_kinds import KINDS
 
 
 class Platforms(OpenGroup):
     """What is done with platforms."""
 
     word = "platform"
+    modules = {"show": "batdispatch.inputs.platform_show"}
 
 
 @click.group(cls=Platforms)
@@ -102,12 +103,7 @@ def kind_command(kind: Any) -> click.Command:
     @output_option(metavar="P.xml")
     @written_option
     def write(chosen: Any, links: Any, output: str, as_json: bool) -> None:
-        content = chosen.content(links)
-        if links.power is not None:
-            from batdispatch.inputs.platforms.generate.power import with_power
-
-            content = with_power(content, links.power)
-        write_platform(output, content, as_json)
+        write_platform(output, links.complete(chosen.content(links)), as_json)
 
     about = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
     return click.command(kind.__name__.lower(), cls=Command, help=about)(write)
@@ -115,32 +111,3 @@ def kind_command(kind: Any) -> click.Command:
 
 for _kind in KINDS:
     generate.add_command(kind_command(_kind))
-
-
-@command.command()
-@click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
-@options(ShowOptions)
-@json_option("Print everything as JSON.", section=OTHER_OPTIONS)
-@option("--batsim-arguments", is_flag=True, help="Print only what Batsim needs to see the same roles.")
-def show(reading: ShowOptions, path: Path, as_json: bool, batsim_arguments: bool) -> None:
-    """Print what a platform has: hosts, classes with capacities, topology, storage, master, totals.
-
-    \b
-    Examples:
-      batdispatch platform show eurora.xml
-      batdispatch platform show cluster.xml --master-host n0 --role pfs:storage --json
-      batsim $(batdispatch platform show torus.xml --batsim-arguments) -w W.json
-    """
-    import shlex
-
-    from batdispatch.inputs.platforms import read_platform
-    from batdispatch.inputs.platforms.summary import as_text, summarise
-
-    platform = read_platform(
-        path, master=reading.master_host, roles=reading.roles, batsim=5 if reading.batsim == "5" else 4
-    )
-    if batsim_arguments:
-        echo(shlex.join(platform.batsim_arguments()))
-        return
-    facts = summarise(platform)
-    echo(json_text(facts) if as_json else as_text(facts))

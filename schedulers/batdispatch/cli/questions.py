@@ -1,18 +1,21 @@
-"""Commands of questions (`core.questions`): each follows from its struct of options and what it is about."""
+"""Commands of questions (`core.questions`): each follows from the function that answers it."""
 
 from __future__ import annotations
 
-import functools
+import shutil
 import sys
 from typing import Any
 
 import click
 
 from batdispatch.cli.groups import OTHER_OPTIONS, Command, Group
-from batdispatch.cli.messages import Terminal, echo, json_text
-from batdispatch.cli.options import complete, options
+from batdispatch.cli.messages import Terminal, echo, is_quiet, json_text, quiet_option
+from batdispatch.cli.options import argument, options
 from batdispatch.cli.outputs import json_option
-from batdispatch.core.questions import Answer, Line, Operand, Question, Questions
+from batdispatch.core.questions import Answer, Question, Questions, Table
+
+#: What `Table.long` says -> how rich calls that of each column.
+_COLUMNS: dict[str, dict[str, Any]] = {"": {}, "fold": {"overflow": "fold"}, "cut": {"no_wrap": True}}
 
 
 def command_of(asked: Question | Questions) -> click.Command:
@@ -23,52 +26,50 @@ def command_of(asked: Question | Questions) -> click.Command:
 
 
 def _command(question: Question) -> click.Command:
-    def call(*given: Any, as_json: bool, **operands: Any) -> None:
-        show(_answer(question, given, operands), as_json=as_json)
+    def call(*structs: Any, as_json: bool, **operands: Any) -> None:
+        show(_answer(question, structs, operands), as_json=as_json)
 
-    called: Any = json_option(question.as_json, section=OTHER_OPTIONS)(call)
-    for fields in reversed(question.fields):
-        called = options(fields.struct, only=fields.only, needed=fields.needed)(called)
+    called: Any = quiet_option(call) if question.quiet else call
+    called = json_option(question.as_json, section=question.heading or OTHER_OPTIONS)(called)
+    for struct, fields in reversed(question.options):
+        called = options(struct, only=fields.only, first=fields.first, needed=fields.needed)(called)
     for operand in reversed(question.operands):
-        called = _argument(operand)(called)
-    made: click.Command = click.command(question.name, cls=Command, help=question.about)(called)
+        called = argument(operand)(called)
+    about = {"help": question.function.__doc__, "common": question.common}
+    made: click.Command = click.command(question.name, cls=Command, **about)(called)
     return made
 
 
-def _argument(operand: Operand) -> Any:
-    kind = str if operand.kind is str else _path(operand)
-    more: dict[str, Any] = {"nargs": -1, "required": True} if operand.many else {}
-    if operand.offers:
-        more["shell_complete"] = functools.partial(complete, operand.offers)
-    return click.argument(operand.name, metavar=operand.metavar, type=kind, **more)
-
-
-def _path(operand: Operand) -> click.Path:
-    return click.Path(exists=operand.exists, path_type=operand.kind, file_okay=not operand.folder)
-
-
-def _answer(question: Question, given: tuple[Any, ...], operands: dict[str, Any]) -> Answer:
-    if not question.told:
-        return question.answer(given, operands)
+def _answer(question: Question, structs: tuple[Any, ...], operands: dict[str, Any]) -> Answer:
+    if not question.listens:
+        return question.answer(*structs, **operands)
     from batdispatch.cli.progress import ProgressDisplay
 
     with ProgressDisplay() as progress:
-        return question.answer(given, operands, Terminal(progress.tell))
+        return question.answer(*structs, **operands, listener=Terminal(progress.tell))
 
 
 def show(answer: Answer, *, as_json: bool) -> None:
     """Print an answer, and end with its status if that says anything."""
     if as_json and answer.facts is not None:
-        echo(json_text(answer.facts))
-    else:
+        echo(json_text(answer.facts() if callable(answer.facts) else answer.facts))
+    elif not is_quiet():
+        above: Any = None
         for piece in answer.text:
-            if isinstance(piece, str):
-                echo(piece)
-            elif isinstance(piece, Line):
-                echo(piece.text, err=piece.aside)
+            if isinstance(piece, Table):
+                echo(("\n" if isinstance(above, Table) else "") + _table(piece))
             else:
-                from batdispatch.cli.tables import plain, table
-
-                echo(plain(table(piece.headings, piece.rows, left=piece.left)))
+                text, aside, bold = (piece, False, False) if isinstance(piece, str) else piece
+                echo(text, err=aside, bold=bold)
+            above = piece
+    if answer.written:
+        echo(answer.written)
     if answer.status:
         sys.exit(answer.status)
+
+
+def _table(shown: Table) -> str:
+    from batdispatch.cli.tables import plain, table
+
+    width = shutil.get_terminal_size((shown.width, 24)).columns
+    return plain(table(shown.headings, shown.rows, left=shown.left, **_COLUMNS[shown.long]), width=width)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import click
 import msgspec
 
-from batdispatch.cli.groups import Command
-from batdispatch.cli.messages import echo, json_text
-from batdispatch.cli.options import options
-from batdispatch.cli.outputs import explain_option, json_option
-from batdispatch.core.line.settings import Form
+from batdispatch.core.line.settings import RESULTS, Form
+from batdispatch.core.questions import Answer, Question
+from batdispatch.runs.comparison_options import ReportReasons
 
 
 class ReportOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,12 +26,9 @@ class ReportOptions(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Annotated[str | None, Form("NAME")] = None
 
 
-@click.command(cls=Command)
-@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@options(ReportOptions)
-@explain_option
-@json_option("Print the metrics as JSON instead of the path of the page.")
-def command(page: ReportOptions, folders: tuple[Path, ...], explain: bool, as_json: bool) -> None:
+def report_on(
+    page: ReportOptions, reasons: ReportReasons, folders: Annotated[tuple[Path, ...], Form("DIR...")]
+) -> Answer:
     """Compare runs on one HTML page: metrics, curves, charts, and what differs between the inputs.
 
     DIR is a run's folder (jobs.csv, with or without result.json; Batsim's own output works too) or a folder that
@@ -51,5 +45,8 @@ def command(page: ReportOptions, folders: tuple[Path, ...], explain: bool, as_js
     """
     from batdispatch.api.looks import report
 
-    written = report(*folders, page=page.output, title=page.title, baseline=page.baseline, explain=explain)
-    echo(json_text(written.facts) if as_json else str(written))
+    written = report(*folders, page=page.output, title=page.title, baseline=page.baseline, explain=reasons.explain)
+    return Answer(written.facts, [str(written)])
+
+
+QUESTION = Question("report", report_on, "Print the metrics as JSON instead of the path of the page.", RESULTS)

@@ -50,7 +50,7 @@ def command(typed: RunSpec, out: Path | None, as_json: bool) -> None:
     from batdispatch.api.calls import run
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.cli.progress import ProgressDisplay
-    from batdispatch.results.energy_words import idle_energy
+    from batdispatch.results.metrics.measure import remarks_on
     from batdispatch.results.rejections import in_words, rejections_of
     from batdispatch.results.runs import read_result
 
@@ -63,7 +63,7 @@ def command(typed: RunSpec, out: Path | None, as_json: bool) -> None:
         echo(json_text(result))
         return
     show(metrics_table({spec.label: done.metrics}))
-    if told := idle_energy([read_result(folder)]):
+    for told in remarks_on([read_result(folder)]):
         show(told)
     for line in in_words({spec.label: rejections_of(result)}):
         show(line)

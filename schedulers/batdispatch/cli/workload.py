@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
+import msgspec
 
-from batdispatch.cli.groups import OpenGroup, option
-from batdispatch.cli.logs import log_options, machine_of, refuse_log_options
-from batdispatch.cli.messages import echo, is_quiet, json_text, quiet_option, warn
-from batdispatch.cli.options import options
-from batdispatch.cli.outputs import json_option
-from batdispatch.cli.progress import ProgressDisplay
-from batdispatch.cli.tables import plain, table
-from batdispatch.core.line.settings import RESULTS
+from batdispatch.cli.logs import machine_of, refuse_log_options
+from batdispatch.cli.questions import command_of
+from batdispatch.cli.subcommands import OpenGroup
+from batdispatch.core.line.settings import RESULTS, Form
+from batdispatch.core.questions import Answer, Fields, Question, Table
 from batdispatch.inputs.log_options import LogMachine, LogReading
+from batdispatch.runs.listener import SILENT, Listener
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from batdispatch.report.workload.traits import Traits
 
 #: Characters of the longest bar.
@@ -46,21 +44,24 @@ def command() -> None:
     """
 
 
-@command.command()
-@click.argument("path", metavar="W", type=click.Path())
-@options(LogMachine)
-@log_options
-@option(
-    "--html",
-    section=RESULTS,
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write a page with pictures into this file.",
-)
-@json_option("Print everything as JSON instead of tables.")
-@quiet_option
-def show(on: LogMachine, reading: LogReading, path: str, html: Path | None, as_json: bool) -> None:
-    """Show what a workload or log is like: load, sizes, run times, walltimes, users and arrivals.
+class ShowOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is written.
+
+    html: Write a page with pictures into this file.
+    """
+
+    html: Annotated[Path | None, Form("FILE", RESULTS)] = None
+
+
+def show(
+    on: LogMachine,
+    reading: Annotated[LogReading, Fields(first="kind")],
+    shown: ShowOptions,
+    path: Annotated[str, Form("W", piped=True)],
+    *,
+    listener: Listener | None,
+) -> Answer:
+    """Show what a workload or log is like: load, sizes, run times, walltimes, users, arrivals, and who waited.
 
     W is a Batsim workload, or a log that `batdispatch convert` reads, as the options of that command say.
 
@@ -76,38 +77,38 @@ def show(on: LogMachine, reading: LogReading, path: str, html: Path | None, as_j
     from batdispatch.runs.inputs import is_log, warn_of_overruns
     from batdispatch.runs.workload_traits import traits_of
 
-    if html is not None:
+    if shown.html is not None:
         extras.check("report", "the page of --html")
-    machine = machine_of(on)
+    machine, listener = machine_of(on), listener or SILENT
     if not is_log(path, reading):
         refuse_log_options()
-    with ProgressDisplay() as following:
-        traits, imported = traits_of(path, reading, machine, following.tell)
+    traits, imported = traits_of(path, reading, machine, listener.progress)
     account = ""
     if imported is not None:
         account = imported.report.as_text()
-        warn_of_overruns(imported, warn)
-    if html is not None:
+        warn_of_overruns(imported, listener.warn)
+    if shown.html is not None:
         from batdispatch.report.workload.page import render
 
-        write_whole(html, render(traits, title=traits.workload.name, account=account).encode())
-    if as_json:
-        echo(json_text(as_dict(traits)))
-    elif not is_quiet():
-        echo((f"{account}\n\n" if account else "") + plain(*_tables(traits)))
-    if html is not None:
-        echo(str(html))
+        write_whole(shown.html, render(traits, title=traits.workload.name, account=account).encode())
+    written = "" if shown.html is None else str(shown.html)
+    said: list[str | Table] = [account, ""] if account else []
+    return Answer(lambda: as_dict(traits), chain(said, _tables(traits)), written=written)
 
 
 def _tables(traits: Traits) -> Iterator[Table]:
     from batdispatch.report.workload.tables import HEADINGS, facts, quantile_rows, user_rows
     from batdispatch.report.workload.traits import WEEKDAYS
+    from batdispatch.report.workload.waits import wait_headings, wait_rows
 
-    yield table(["", ""], [(name, [text]) for name, text in facts(traits)], left=(0, 1), overflow="fold")
-    yield table(["", *HEADINGS], quantile_rows(traits), overflow="fold")
+    yield Table(["", ""], [(name, [text]) for name, text in facts(traits)], left=(0, 1), long="fold")
+    yield Table(["", *HEADINGS], quantile_rows(traits), long="fold")
     users = user_rows(traits)
     if users:
-        yield table(["user", "jobs", "of the jobs", "of the work"], users, overflow="fold")
+        yield Table(["user", "jobs", "of the jobs", "of the work"], users, long="fold")
+    waits = wait_rows(traits)
+    if waits:
+        yield Table(["waits in the log of", *wait_headings(traits)], waits, long="fold")
     sizes = traits.sizes()
     yield _bars(f"{traits.unit}s", {"of the jobs": sizes.jobs, "of the work": sizes.work}, sizes.names)
     if len(traits.accuracy):
@@ -130,9 +131,14 @@ def _bars(what: str, groups: dict[str, Any], names: Sequence[str]) -> Table:
         rows.append((name, [text for share in values for text in (f"{share:.1%}", _bar(share / most))]))
     headings = [what, *(text for heading in groups for text in (heading, ""))]
     # Names and numbers to the right, bars to the left.
-    return table(headings, rows, left=range(2, len(headings), 2), no_wrap=True)
+    return Table(headings, rows, left=range(2, len(headings), 2), long="cut")
 
 
 def _bar(share: float) -> str:
     eighths = round(8 * _BAR * share)
     return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+
+
+command.add_command(
+    command_of(Question("show", show, "Print everything as JSON instead of tables.", RESULTS, quiet=True))
+)

@@ -11,7 +11,7 @@ Clock = Literal["together", "apart", "batsim"]
 UseSimGrid = Literal["auto", "always"]
 #: When a compiled engine simulates. ``auto``: where it can; ``always``: what it cannot is refused; ``never``.
 UseCompiled = Literal["auto", "always", "never"]
-#: How energy is counted. ``batsim``: charged now and then, see `batdispatch.engines.energy`. ``exact``: integrated.
+#: How energy is counted. ``batsim``: charged now and then. ``exact``: integrated.
 CountEnergy = Literal["batsim", "exact"]
 #: ``auto``: as Batsim does where the dispatcher needs power states, else not at all.
 Energy = Literal["auto", "batsim", "exact"]

@@ -30,10 +30,10 @@ from batdispatch.core.line.messages import Message, Peer, Reply
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.actors import Carrier, Submitter
 from batdispatch.engines.execution import check_timed
+from batdispatch.engines.facet import EngineFacet, make_facet
 from batdispatch.engines.mail import EARLY, Delays, Mail
 from batdispatch.engines.orders import Orders
 from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.power_states import Power, power_of
 from batdispatch.engines.records import EngineOptions
 from batdispatch.engines.simulation import time_is_over
 from batdispatch.engines.timing import PlatformTimer
@@ -88,9 +88,9 @@ class EmbeddedEngine:
         self._external = sorted(external_events, key=lambda event: event.time)
         self._hosts_come_and_go = bool(self._external)
         options = options or EngineOptions()
-        power: Power | None = None
+        facet: EngineFacet | None = None
         if options.energy is not None:
-            power, timer = power_of(machine, options.energy, timer, outputs)
+            facet, timer = make_facet(machine, options.energy, timer, outputs)
         traces = Traces(workload.path.parent)
         _check_profiles(workload, traces, timer)
         #: Submission times on the engine's clock, s; infinity behind the last one.
@@ -101,7 +101,7 @@ class EmbeddedEngine:
         mail = None if delays is None else Mail(delays)
         if mail is not None and timer is not None:
             timer.follow()
-        self._world = World(machine, workload, outputs, options, timer, progress, mail, power, traces)
+        self._world = World(machine, workload, outputs, options, timer, progress, mail, facet, traces)
         self._orders = Orders(self._world)
 
     @property
@@ -133,7 +133,7 @@ class EmbeddedEngine:
                 scheduling_seconds=self.scheduling_seconds,
                 simulation_seconds=time.perf_counter() - began,
                 times=times,
-                power={} if world.power is None else world.power.totals(times[0]),
+                power={} if world.facet is None else world.facet.totals(times[0]),
             )
         except BaseException:
             world.outputs.discard()
@@ -142,8 +142,8 @@ class EmbeddedEngine:
     def _run(self, peer: Peer) -> None:
         world = self._world
         mail, timer = world.mail, world.timer
-        if world.power is not None:
-            world.power.begin_simulation()
+        if world.facet is not None:
+            world.facet.begin_simulation()
         if mail is not None:
             self._let_submit(mail)
         elif self._external:
@@ -197,7 +197,7 @@ class EmbeddedEngine:
         if not ended:
             return until
         now = max(world.rounded(timer.clock), world.now)
-        at_once = world.mail is not None and world.power is not None
+        at_once = world.mail is not None and world.facet is not None
         if at_once:
             # An activity has begun before the message that arrives at its end, and SimGrid ends it first.
             world.now = now
@@ -296,7 +296,7 @@ class EmbeddedEngine:
             and not world.registering
             and not world.calls
             and not self._external
-            and (world.power is None or not world.power.switching)
+            and (world.facet is None or not world.facet.switching)
         )
 
     def _stuck(self) -> DeadlockError:

@@ -18,7 +18,7 @@ from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.engines.activities import Placement, io_problem
 from batdispatch.engines.execution import Execution, Site, check_timed
-from batdispatch.engines.power_states import Power
+from batdispatch.engines.facet import EngineFacet
 from batdispatch.engines.records import Record
 from batdispatch.engines.ticker import EventMaker
 from batdispatch.engines.world import World
@@ -79,9 +79,9 @@ class Orders:
         world = self._world
         record = self._waiting(decision.job_id, "EXECUTE_JOB")
         allocation = decision.allocation
-        power = world.power
-        if power is not None and allocation.mask & power.states.away:
-            raise self._refusal(f"EXECUTE_JOB: job {record.id}: {power.states.why_not_computing(allocation.mask)}")
+        facet = world.facet
+        if facet is not None and (problem := facet.why_not_start(allocation.mask)) is not None:
+            raise self._refusal(f"EXECUTE_JOB: job {record.id}: {problem}")
         if not world.hosts.occupy(allocation):
             raise self._wrong_hosts(record, allocation)
         mapped = decision.mapping is not None or allocation.counts is not None
@@ -102,8 +102,8 @@ class Orders:
         record.allocation = allocation
         # Hosts that have begun to compute are entered when they have done.
         world.note_states(())
-        if power is not None:
-            power.begin(record, world.now)
+        if facet is not None:
+            facet.begin(record, world.now)
         if profile["type"] == "delay":
             world.plan(record, world.now + profile["delay"])
             return
@@ -341,13 +341,13 @@ class Orders:
 
     def _create_probe(self, decision: d.CreateProbe) -> None:
         world, name, hosts, aggregate = self._world, decision.probe_id, decision.hosts, decision.aggregate
-        power = self._power(f"probe {name!r}")
+        facet = self._facet(f"probe {name!r}")
         if not hosts.mask or hosts.mask >> len(world.machine.hosts):
             last = len(world.machine.hosts) - 1
             raise self._refusal(f"hosts {str(hosts)!r} of probe {name!r} are not all in the platform: 0-{last}")
 
         def telling(last: bool) -> e.Event:
-            return e.ProbeData(world.now, name, hosts, power.probed(hosts, aggregate, world.now), aggregate)
+            return e.ProbeData(world.now, name, hosts, facet.probed(hosts, aggregate, world.now), aggregate)
 
         self._begin_periodic("probe", name, decision.period, decision.times, telling)
 
@@ -363,21 +363,17 @@ class Orders:
             raise self._refusal(f"there is no {kind} {name!r} that comes again and again")
 
     def _set_state(self, decision: d.SetResourceState) -> None:
-        world, hosts = self._world, decision.hosts
-        power = self._power("SET_RESOURCE_STATE")
-        # As with starts: of hosts that went away, the peer cannot know before it is told.
-        problem = power.states.refusal(hosts.mask, decision.state, world.hosts.busy, world.hosts.away)
-        if problem is None and world.options.turns_hosts:
-            problem = power.states.wrong_event(hosts.mask, int(decision.state), decision.switched is True)
+        world, facet = self._world, self._facet("SET_RESOURCE_STATE")
+        problem = facet.why_not_set(world, decision)
         if problem is not None:
             raise self._refusal(f"SET_RESOURCE_STATE: {problem}")
-        power.set_state(world, hosts, decision.state, decision.switched)
+        facet.set_state(world, decision)
 
     def _query_energy(self, decision: d.QueryEnergy) -> None:
         world = self._world
-        world.told.append(e.EnergyAnswer(world.now, self._power("QUERY").consumed(world.now)))
+        world.told.append(e.EnergyAnswer(world.now, self._facet("QUERY").consumed(world.now)))
 
-    def _power(self, what: str) -> Power:
-        if self._world.power is None:
+    def _facet(self, what: str) -> EngineFacet:
+        if self._world.facet is None:
             raise self._refusal(f"{what}: energy is not simulated in this run (--energy)")
-        return self._world.power
+        return self._world.facet

@@ -18,7 +18,6 @@ from batdispatch.core.line.events import Event
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.session import DecisionTime
 from batdispatch.engines.choices import Clock, CountEnergy, DecisionClock, UseCompiled, UseSimGrid
-from batdispatch.engines.energy_files import PowerRows
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload
@@ -92,8 +91,8 @@ class Outcome(NamedTuple):
     users: NDArray[np.object_] | None = None
     #: SHA-256 of files that were hashed while they were written, by name, in hexadecimal.
     digests: Mapping[str, str] = {}
-    #: What consumed_energy.csv and pstate_changes.csv say; None: the files say it, if there are any.
-    power: PowerRows | None = None
+    #: Measure -> what files say of it that were written, so that they need not be read (`results.metrics.measure`).
+    known: Mapping[str, Any] = {}
 
 
 def time_is_over(due: float) -> SimulationError:

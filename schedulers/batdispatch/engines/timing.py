@@ -5,10 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from batdispatch.core.machine.host_states import AlikeHosts
+import numpy as np
+from numpy.typing import NDArray
+
 from batdispatch.engines.activities import Activity
-from batdispatch.engines.energy import Hosts, Meter
 from batdispatch.engines.mail import Delay
+
+#: Host ids, int64 [any], or all of them as a slice.
+Hosts = NDArray[np.int64] | slice
+
+
+class HostsInState(Protocol):
+    """Hosts that are alike, and in the same power state."""
+
+    @property
+    def hosts(self) -> int:
+        """Mask of the hosts."""
+
+    @property
+    def pstate(self) -> int:
+        """Number of the state."""
+
+    @property
+    def power(self) -> Any:
+        """What their states are, for the ability that sets them."""
 
 
 class PlatformTimer(Protocol):
@@ -43,11 +63,8 @@ class PlatformTimer(Protocol):
     def advance(self, until: float) -> list[Any]:
         """Let time pass until something ends, at most until `until`; return the subjects of what ended."""
 
-    def set_pstates(self, group: AlikeHosts, hosts: Hosts, now: float) -> None:
+    def set_pstates(self, group: HostsInState, hosts: Hosts, now: float) -> None:
         """Let hosts that are alike have the speed of another power state, the group's, from now on."""
-
-    def meter(self, hosts: int) -> Meter:
-        """Return what tells joules of so many hosts."""
 
     def joules(self, host: int, now: float) -> float:
         """Return what a host has burnt since 0 s, in joules."""

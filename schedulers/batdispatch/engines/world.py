@@ -21,11 +21,11 @@ from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.line import events as e
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.execution import Execution
+from batdispatch.engines.facet import EngineFacet
 from batdispatch.engines.machine_times import MachineTimes
 from batdispatch.engines.mail import EARLY, Mail
 from batdispatch.engines.occupancy import Occupancy
 from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.power_states import Power, Switch
 from batdispatch.engines.ranks import Rank
 from batdispatch.engines.records import EngineOptions, Record
 from batdispatch.engines.ticker import Ticker
@@ -58,7 +58,7 @@ class World:
         calls: number of calls that the peer asked for and that are to come.
         registering: whether the peer may still register jobs.
         ticker: what the peer is told again and again.
-        power: power states and energy; None: there are none.
+        facet: states of hosts, such as power states; None: there are none.
         traces: that profiles name.
         calendar: heap of what will happen: time, order of entry, action, its subject.
     """
@@ -72,7 +72,7 @@ class World:
         timer: PlatformTimer | None,
         progress: Callable[[int], None] | None,
         mail: Mail | None = None,
-        power: Power | None = None,
+        facet: EngineFacet | None = None,
         traces: Traces | None = None,
     ) -> None:
         self.machine = machine
@@ -88,7 +88,7 @@ class World:
         self.times = MachineTimes(machine.compute)
         self.now = 0.0
         self.mail = mail
-        self.power = power
+        self.facet = facet
         self.told: list[e.Event] = []
         self.records: dict[str, Record] = {}
         self.finished: set[str] = set()
@@ -154,8 +154,8 @@ class World:
         profiles = self.profiles[job.id.partition("!")[0]]
         self.records[job.id] = Record(job, profiles)
         self._calls_in_a_row = 0
-        if self.power is not None:
-            self.power.submitted(self.now)
+        if self.facet is not None:
+            self.facet.submitted(self.now)
         if tell:
             profile = profiles[job.profile] if self.options.forward_profiles else None
             self.told.append(e.JobSubmitted(self.now, job, profile))
@@ -188,13 +188,13 @@ class World:
         self._calls_in_a_row = 0
         hosts, now = self.hosts, self.now
         self.enter(changed)
-        if self.power is None:
+        if self.facet is None:
             self.outputs.states(now, hosts.idle, hosts.computing)
         else:
             absent = self.absent
             computing = (hosts.busy & ~absent).bit_count() if absent else hosts.computing
-            away = (absent & ~self.power.resting).bit_count() if absent else 0
-            self.outputs.power_states(now, self.power.counts(self.machine.size - computing - away, computing))
+            away = (absent & ~self.facet.resting).bit_count() if absent else 0
+            self.outputs.power_states(now, self.facet.counts(self.machine.size - computing - away, computing))
 
     def plan(self, record: Record, due: float | None) -> None:
         """Enter when a running job goes on or ends: by itself, or at its walltime, which wins a tie."""
@@ -221,8 +221,8 @@ class World:
         if execution is None:
             code = int(record.profiles[record.profile].get("ret", 0))
         else:
-            if self.power is not None:
-                self.power.phase_ends(record, self.now)
+            if self.facet is not None:
+                self.facet.phase_ends(record, self.now)
             due = execution.resume(self.now)
             if due is not None:
                 self.go_on(record, execution, due)
@@ -230,16 +230,16 @@ class World:
             code = execution.return_code
         self._end_itself(record, JobState.COMPLETED_FAILED if code else JobState.COMPLETED_SUCCESSFULLY, code)
 
-    def activity_ended(self, subject: Record | Switch | Rank) -> None:
-        """Let a job or a rank go on or end, or a host be in its new power state, whose activity has ended."""
+    def activity_ended(self, subject: Any) -> None:
+        """Let a job (a `Record`), a `Rank` or a host of the facet's go on or end, whose activity has ended."""
         if isinstance(subject, Record):
             self.job_due(subject)
         elif isinstance(subject, Rank):
             replay = subject.replay
             if replay.step_ended(subject, self.now):
                 self.plan(replay.subject, replay.end)
-        elif self.power is not None:
-            self.power.switched(self, subject)
+        elif self.facet is not None:
+            self.facet.activity_ended(self, subject)
 
     def _end_itself(self, record: Record, state: JobState, code: int) -> None:
         event = self.end(record, state, code)
@@ -267,7 +267,7 @@ class World:
         record.state = state
         allocation = record.allocation
         assert allocation is not None
-        joules = -1.0 if self.power is None else self.power.end(record, self.now)
+        joules = -1.0 if self.facet is None else self.facet.end(record, self.now)
         if record.execution is not None:
             record.execution.stop(self.now)
         self.note_states(self.hosts.release(allocation))
@@ -312,6 +312,6 @@ class World:
         hosts = self.hosts
         away, computing = 0, hosts.computing
         if self.absent:
-            absent = self.absent if self.power is None else self.absent & ~self.power.resting
+            absent = self.absent if self.facet is None else self.absent & ~self.facet.resting
             away, computing = absent.bit_count(), (hosts.busy & ~self.absent).bit_count()
         self.times.change(self.now, changed, computing, away)

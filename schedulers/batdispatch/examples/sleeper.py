@@ -29,7 +29,7 @@ class Sleeper(Dispatcher):
     def switch(self, ledger: Ledger, hosts: Allocation, *, awake: bool) -> None:
         groups = defaultdict[int, list[int]](list)
         for host in hosts.ids:
-            power = ledger.machine.powers[host]
+            power = ledger.powers[host]
             state = power.usual if awake else power.deepest
             if state is not None:  # It can sleep.
                 groups[state].append(host)

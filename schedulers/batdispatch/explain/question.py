@@ -1,4 +1,4 @@
-"""What people ask of a job's wait; nothing large is imported, so that help is quick."""
+"""Why a job of a recorded run waited: what people ask, and the answer for them and for programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from batdispatch.core.questions import Operand, Question
+from batdispatch.core.line.settings import Form
+from batdispatch.core.questions import Answer, Question
 
 
 class ExplainWaitOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,10 +23,11 @@ class ExplainWaitOptions(msgspec.Struct, frozen=True, kw_only=True):
     holders: Annotated[int, Meta(ge=0)] = 4
 
 
-QUESTION = Question(
-    "explain-wait",
-    (ExplainWaitOptions,),
-    "batdispatch.explain.answer:answer",
+def explain_wait(
+    shown: ExplainWaitOptions,
+    run: Annotated[Path, Form("RUN")],
+    job: Annotated[str, Form("JOB", offers="job")],
+) -> Answer:
     """Say what held a job while it waited, from the recorded decisions of whatever dispatcher.
 
     RUN is a run's folder with decisions.jsonl, JOB an id such as w0!17, or 17 where only one workload has it. The wait
@@ -39,7 +41,35 @@ QUESTION = Question(
     Examples:
       batdispatch explain-wait comparison/easy 17
       batdispatch explain-wait results 'w0!17~2' --json
-    """,
-    operands=(Operand("run", "RUN", Path), Operand("job", "JOB", str, offers="job")),
-    as_json="Print everything as JSON: every phase and every job that overtook.",
-)
+    """
+    from batdispatch.explain.run_parts import placement_of, predictions_of
+    from batdispatch.explain.wait_causes import explain, find_recording
+    from batdispatch.explain.witness import witness_of
+    from batdispatch.explain.words import dates_of_job, in_words
+    from batdispatch.results.runs import read_result
+    from batdispatch.results.sites import machine_of
+
+    result = read_result(run)
+    recording = find_recording(run)
+    placement = placement_of(result)
+    (explanation,) = explain(
+        recording,
+        [job],
+        holders=shown.holders,
+        placement=placement,
+        machine=machine_of(run, result) if placement else None,
+        witness=witness_of(run, result),
+        predictions=predictions_of(result),
+    )
+    if explanation.outcome == "rejected":
+        # Batsim's protocols have no field for a dispatcher's reason.
+        known = {rejection.job: rejection.reason for rejection in result.rejected}
+        reason = known.get(explanation.job) or explanation.reason
+        explanation = msgspec.structs.replace(explanation, reason=reason)
+    dates = result.workload.dates
+    told = {} if dates is None else {"dates": {"zone": dates.zone, **dates_of_job(explanation, dates)}}
+    facts = {"recording": str(recording), **msgspec.to_builtins(explanation), **told}
+    return Answer(facts, list(in_words(explanation, limit=shown.limit, dates=dates)))
+
+
+QUESTION = Question("explain-wait", explain_wait, "Print everything as JSON: every phase and every job that overtook.")

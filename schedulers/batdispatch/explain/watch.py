@@ -205,7 +205,7 @@ class Watcher(WitnessedRetrace):
             # One that needs what neither the recording nor the platform file tells cannot be asked.
             with suppress(InputError):
                 self._placement.begin(known if known is not None and same else ledger.machine)
-                self._choose = self._placement.place
+                self._choose = self._placement.place_in_choice
 
     def _expected(self, job: Job) -> float:
         """Return how long the run's dispatcher expected a job to run, in seconds."""

@@ -19,7 +19,7 @@ from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_named
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
-from batdispatch.inputs.series import files_at
+from batdispatch.inputs.named_files import files_at
 from batdispatch.links.retrace import RetracePeer
 from batdispatch.parts.ordering import Ordering
 from batdispatch.results.decisions import PLANS

@@ -12,10 +12,15 @@ import msgspec
 from msgspec.structs import asdict
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.settings import Form, roles_of
+from batdispatch.core.line.settings import Form
 
 if TYPE_CHECKING:
     from batdispatch.inputs.platforms.generate import Links
+
+
+#: Entry-point group of what completes a generated platform, by the option that asks for it: a function that returns the
+#: file, given the file and the option's value.
+GROUP = "batdispatch.platform_options"
 
 
 class LinkOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +43,23 @@ class LinkOptions(msgspec.Struct, frozen=True, kw_only=True):
         from batdispatch.inputs.platforms.generate import Links
 
         return Links(speed=self.speed, bw=self.bw.split(",")[0], lat=self.lat)
+
+    def complete(self, content: bytes) -> bytes:
+        """Return a generated platform with what these options add to its nodes.
+
+        Raises:
+            InputError: what does it is not installed.
+        """
+        if self.power is None:
+            return content
+        from batdispatch.core.abilities import missing_ability
+        from batdispatch.core.line import registry
+
+        change = registry.load(GROUP, "power", "option of platforms")
+        if change is None:
+            raise missing_ability("power", "option --power")
+        completed: bytes = change(content, self.power)
+        return completed
 
 
 def sizes_of(text: str) -> tuple[int, ...]:
@@ -89,16 +111,3 @@ class Flat(Kind, frozen=True, kw_only=True):
 
 #: The kinds that are of no one machine.
 KINDS = (Flat,)
-
-
-class ShowOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a platform is read.
-
-    master_host: Keep this host for Batsim itself. The default is master_host, if there is one.
-    roles: Give a host a role (storage, compute_node), as Batsim's -r does.
-    batsim: Number hosts as this version of Batsim does.
-    """
-
-    master_host: Annotated[str | None, Form("NAME")] = None
-    roles: Annotated[dict[str, str], Form("HOST:ROLE", name="--role", gather=roles_of)] = {}
-    batsim: Literal["4", "5"] = "4"

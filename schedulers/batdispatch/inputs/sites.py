@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
 from lxml import etree
+from msgspec import UNSET
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import fold
-from batdispatch.core.jobs.fields import read_request
-from batdispatch.core.jobs.job import Job
-from batdispatch.core.jobs.profiles import runtime_of
 from batdispatch.core.machine.features import FEATURES_PROPERTY
 from batdispatch.core.machine.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY
 from batdispatch.core.machine.site import SITE_PROPERTY, Partition, QueuesProperty, Window
-from batdispatch.inputs.workloads.model import Workload
+from batdispatch.inputs.workloads.log_columns import LogColumns
+from batdispatch.inputs.workloads.logs import LogInfo
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import NodeUse
 from batdispatch.inputs.workloads.report import ImportReport
@@ -116,6 +116,19 @@ class SiteFiles(Protocol):
 
         Raises:
             InputError: the files say something that the dispatcher cannot do.
+        """
+
+    def options_by_log(
+        self, dispatcher: str, options: Mapping[str, str], origin: float, jobs: LogColumns, info: LogInfo
+    ) -> tuple[dict[str, str], str]:
+        """Return what the log tells of how the site schedules, as options of a dispatcher that has the files', and how.
+
+        Args:
+            dispatcher: its name.
+            options: all that it has, as texts, with those of the files.
+            origin: moment of the simulation's 0 s.
+            jobs: of the log, in order of submission.
+            info: what the log tells of them.
         """
 
 
@@ -290,16 +303,23 @@ def check_partitions(jobs: Mapping[str, int], there: Iterable[str], where: str) 
         )
 
 
-def with_limits_of(draft: SiteDraft, jobs: Iterable[Job]) -> SiteDraft:
+def with_limits_of(draft: SiteDraft, jobs: LogColumns) -> SiteDraft:
     """Return a site whose partitions allow as much time as jobs had that ran: limits change, and some are exempt."""
     longest: dict[str, float] = {}
-    for job in jobs:
-        name = str(job.extra.get("partition", ""))
-        if longest.get(name, 0.0) < job.walltime < math.inf:
-            longest[name] = job.walltime
+    #: Of jobs that had no limit.
+    ran: dict[str, float] = {}
+    for name, walltime, runtime in zip(
+        jobs.texts("partition"), jobs.walltime.tolist(), jobs.runtime.tolist(), strict=True
+    ):
+        if longest.get(name, 0.0) < walltime < math.inf:
+            longest[name] = walltime
+        elif math.isinf(walltime):
+            ran[name] = max(ran.get(name, 0.0), runtime)
     partitions, warnings = [], list(draft.warnings)
     for one in draft.queues.partitions:
         most = longest.get(one.name, 0.0)
+        if one.max_time is not None and ran.get(one.name, 0.0) > one.max_time + _LATE:
+            most = max(most, ran[one.name])
         if one.max_time is not None and most > one.max_time:
             warnings.append(
                 f"partition {one.name} allows {one.max_time:g} s, and jobs that may take up to {most:g} s ran in it: "
@@ -311,68 +331,82 @@ def with_limits_of(draft: SiteDraft, jobs: Iterable[Job]) -> SiteDraft:
     return msgspec.structs.replace(draft, queues=queues, warnings=warnings)
 
 
-def fit_jobs(workload: Workload, draft: SiteDraft, report: ImportReport) -> None:
-    """Let jobs ask for what their site gives them. **This changes the workload.**
+def fit_jobs(
+    jobs: LogColumns, draft: SiteDraft, report: ImportReport, source: Path, unlimited: Collection[str] = frozenset()
+) -> None:
+    """Let jobs ask for what their site gives them. **This changes the jobs.**
 
     In partitions of whole nodes they take whole nodes, and whole cores where these have several threads. Without a
     walltime they get the default one of their partition, or else its longest; not one that they outran, which was none
-    of theirs. A reservation or QOS of which nothing is
-    known is forgotten. Of a reservation that repeats, a job gets the first one that is not over too soon for it.
+    of theirs. A reservation or QOS of which nothing is known is forgotten. Of a reservation that repeats, a job gets
+    the first one that is not over too soon for it.
+
+    Args:
+        jobs: of a log.
+        draft: the site.
+        report: what happens to each job is counted here.
+        source: the log.
+        unlimited: ids of jobs that had no limit, which get none but the longest of their partition.
+
+    Raises:
+        InputError: a job asks for more than any workload may say.
     """
     longest = {one.name: one.max_time for one in draft.queues.partitions}
     known = {one.name.partition("~")[0] for one in draft.queues.reservations}
     levels = {one.name for one in draft.queues.qos}
-    for at, job in enumerate(workload.jobs):
-        partition, extra = str(job.extra.get("partition", "")), job.extra
-        if partition in draft.exclusive and not job.request.whole:
-            extra["whole_nodes"] = True
-            workload.jobs[at] = msgspec.structs.replace(job, request=read_request(job.request.units, extra))
-        if "reservation" in extra and known and str(extra["reservation"]) not in known:
-            del extra["reservation"]
-            report.change("name a reservation of which nothing is known: they run outside of it", job.id)
-        elif "reservation" in extra and known:
-            extra["reservation"] = _next_of(str(extra["reservation"]), job, draft.queues.reservations)
-        if "qos" in extra and levels and str(extra["qos"]) not in levels:
-            del extra["qos"]
-            report.change("name a QOS of which nothing is known: they have that of jobs that name none", job.id)
-        limit = _limit_of(job, workload, draft.default_times.get(partition), longest.get(partition))
+    for row, (name, partition) in enumerate(zip(jobs.ids, jobs.texts("partition"), strict=True)):
+        table = jobs.tables[row]
+        # Jobs without a demand take whole nodes.
+        if partition in draft.exclusive and "demand" in table:
+            jobs.put("whole_nodes", {row: True})
+        if "reservation" in table and known and str(table["reservation"]) not in known:
+            jobs.put("reservation", {row: UNSET})
+            report.change("name a reservation of which nothing is known: they run outside of it", name)
+        elif "reservation" in table and known:
+            jobs.put("reservation", {row: _next_of(str(table["reservation"]), jobs, row, draft.queues.reservations)})
+        if "qos" in table and levels and str(table["qos"]) not in levels:
+            jobs.put("qos", {row: UNSET})
+            report.change("name a QOS of which nothing is known: they have that of jobs that name none", name)
+        usual = None if name in unlimited else draft.default_times.get(partition)
+        limit = _limit_of(jobs, row, usual, longest.get(partition))
         if limit is not None:
-            workload.jobs[at] = msgspec.structs.replace(workload.jobs[at], walltime=limit)
-            report.change("without a time limit: that of their partition taken", job.id)
-        if draft.threads > 1 and _round_up(workload, at, draft.threads):
-            report.change(f"have CPUs of cores with {draft.threads} threads: they take whole cores", job.id)
+            jobs.walltime[row] = limit
+            report.change("without a time limit: that of their partition taken", name)
+        if draft.threads > 1 and _round_up(jobs, row, draft.threads, source):
+            report.change(f"have CPUs of cores with {draft.threads} threads: they take whole cores", name)
 
 
-def _limit_of(job: Job, workload: Workload, *likely: float | None) -> float | None:
+def _limit_of(jobs: LogColumns, row: int, *likely: float | None) -> float | None:
     """Return the first of some limits that a job ran no longer than; None: there is none, or it has its own."""
-    if not math.isinf(job.walltime):
+    if not math.isinf(jobs.walltime[row]):
         return None
-    runtime = runtime_of(workload.profiles[job.profile], workload.profiles) or 0.0
+    runtime = float(jobs.runtime[row])
     return next((one for one in likely if one is not None and runtime <= one + _LATE), None)
 
 
-def _next_of(name: str, job: Job, windows: Sequence[Window]) -> str:
+def _next_of(name: str, jobs: LogColumns, row: int, windows: Sequence[Window]) -> str:
     """Return the name of the first reservation, of those that repeat under a name, that a job can still run in."""
-    walltime = job.walltime if math.isfinite(job.walltime) else 0.0
+    walltime = float(jobs.walltime[row]) if math.isfinite(jobs.walltime[row]) else 0.0
+    submission = float(jobs.submission[row])
     later = (
         one.name
         for one in windows
-        if one.name.partition("~")[0] == name and one.end - min(walltime, one.end - one.start) >= job.submission
+        if one.name.partition("~")[0] == name and one.end - min(walltime, one.end - one.start) >= submission
     )
     return next(later, name)
 
 
-def _round_up(workload: Workload, at: int, threads: int) -> bool:
+def _round_up(jobs: LogColumns, row: int, threads: int, source: Path) -> bool:
     """Let a job of cores take whole ones, of so many threads each; return whether it does. **This changes it.**"""
-    job = workload.jobs[at]
-    request, demand = job.request, dict(job.request.per_unit or ())
+    (request,) = jobs.requests([row], source)
+    demand = request.demand or {}
     if demand.get("core") != 1 or request.units_per_node is not None:
         return False
     units = max(-(-request.units // threads), request.nodes[0] if request.nodes else 1)
     # What a job needs of the other resources stays the same in all.
     shares = {name: -(-amount * request.units // units) for name, amount in demand.items() if name != "core"}
-    job.extra["demand"] = {"core": threads, **shares}
-    workload.jobs[at] = msgspec.structs.replace(job, request=read_request(units, job.extra))
+    jobs.put("demand", {row: {"core": threads, **shares}})
+    jobs.units[row] = units
     return True
 
 

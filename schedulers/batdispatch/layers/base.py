@@ -35,6 +35,7 @@ class Layer(Dispatcher):
 
     #: A layer keeps jobs of its own.
     heeds_reservations = False
+    heeds_choices = False
     #: Whether it changes the sizes of running jobs.
     resizes: ClassVar[bool] = False
 

@@ -26,9 +26,11 @@ class PackedTexts:
     @classmethod
     def of(cls, texts: Sequence[str]) -> PackedTexts:
         """Return a column of some texts."""
-        encoded = [text.encode() for text in texts]
-        bounds = np.fromiter(accumulate(map(len, encoded), initial=0), dtype=np.int64, count=len(encoded) + 1)
-        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), bounds)
+        data = "".join(texts).encode()
+        # Where a byte is a character, no text needs to be encoded to know its length.
+        lengths = map(len, texts) if data.isascii() else (len(text.encode()) for text in texts)
+        bounds = np.fromiter(accumulate(lengths, initial=0), dtype=np.int64, count=len(texts) + 1)
+        return cls(np.frombuffer(data, dtype=np.uint8), bounds)
 
     def __len__(self) -> int:
         """Return the number of texts."""

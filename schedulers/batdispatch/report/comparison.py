@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from batdispatch.core.line.hindsight import name_list
-from batdispatch.results.energy_words import idle_energy
 from batdispatch.results.metrics.attempts import DESCRIPTIONS, SCALES, attempt_metrics
 from batdispatch.results.metrics.compute import STARVATION, describe
+from batdispatch.results.metrics.measure import remarks_on
 from batdispatch.results.metrics.rows import Row, metric_row
 from batdispatch.results.numbers import amount, number
 from batdispatch.results.runs import Run
@@ -156,10 +156,7 @@ def warnings(every: Sequence[Run]) -> list[str]:
     """Return why the runs may not be comparable or trustworthy, one sentence each."""
     runs = simulations(every)
     found = [
-        f"{run.label} is no simulation: it is what the log says of these jobs. The site may have had outages and rules "
-        "that are not simulated, and jobs whose limits were extended."
-        for run in every
-        if run not in runs
+        f"{run.label} is no simulation: it is what the log says of these jobs." for run in every if run not in runs
     ]
     by_name = {fact.name: fact for fact in inputs(runs)}
 
@@ -181,11 +178,11 @@ def warnings(every: Sequence[Run]) -> list[str]:
         found.append("The runs were made with different versions of batdispatch.")
     if differs("seed"):
         found.append("The runs were made with different seeds.")
-    found += filter(None, [idle_energy([run.result for run in runs])])
+    found += remarks_on(run.result for run in runs)
     for run in runs:
         if run.result.fallbacks:
             found.append(f"{run.label}: a solver gave up {run.result.fallbacks} times and a simpler plan was used.")
-        found += [f"{run.label}: {told}." for told in run.result.warnings]
+    found += [f"{run.label}: {told}." for run in every for told in run.result.warnings]
     without = [run.label for run in runs if not run.result.batdispatch]
     if without and len(runs) > 1:
         found.append(f"No result.json says what went into {', '.join(without)}: whether they compare is not known.")

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.report import comparison, style
 from batdispatch.report.curves import in_panels
-from batdispatch.report.html import breakable, page_text
+from batdispatch.report.html import page_text
 from batdispatch.report.losses import Losses, begin_losses
 from batdispatch.report.opening import opening
+from batdispatch.report.page_sections import SECTIONS, beside
 from batdispatch.report.pictures import compared_curves
-from batdispatch.report.plan_tables import solved_plans
 from batdispatch.report.sections import PageFacts, sections
-from batdispatch.results import rejections
 from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.metrics.rows import page_unit
-from batdispatch.results.numbers import amount, count_of, duration, durations, number
+from batdispatch.results.numbers import amount, count_of, duration
 from batdispatch.results.runs import Run, display_name, has_network, read_runs
 from batdispatch.results.sites import Sites
 from batdispatch.results.starvation import NO_EASY, beside_easy, starved_in_words
 from batdispatch.results.units import read_units
 from batdispatch.results.usage import MachineUse, asking_jobs, licences_of, slots_of
 
-#: Most reasons for rejections listed a run, and most jobs named a reason.
-MAX_REASONS = 8
 #: Said where fairness stands in the first table.
 FAIRNESS = (
     "Fairness over users is Jain's index of the users' mean bounded slowdowns, from 1 divided by the number of users "
@@ -38,14 +35,6 @@ FAIRNESS = (
 )
 #: Of more runs, paper has only what matters most: all of it takes more than four sheets.
 MAX_WHOLE = 3
-_DECISION_COLUMNS = (
-    ("total", "seconds_total"),
-    ("mean", "seconds_mean"),
-    ("50 %", "seconds_p50"),
-    ("90 %", "seconds_p90"),
-    ("99 %", "seconds_p99"),
-    ("max", "seconds_max"),
-)
 _DASHES = {"-": "", "--": "6 3", ":": "2 3", "-.": "6 3 2 3"}
 
 
@@ -57,6 +46,7 @@ def write_report(
     printed: bool = True,
     workers: Executor | None = None,
     figures: Path | None = None,
+    workload: WorkloadFile | None = None,
 ) -> Path:
     """Compare runs in one HTML page that needs nothing but itself, and return its path.
 
@@ -69,18 +59,16 @@ def write_report(
         printed: whether curves are drawn for paper and for browsers without scripts, too.
         workers: who goes through these while the pictures are drawn; None: this process does, one after the other.
         figures: the folder where evalys' figures of these runs may be; None: that beside the runs.
+        workload: that of the runs if it is at hand, so that it need not be read.
 
     Raises:
         InputError: a folder is no run, or a file in it is malformed; nothing is written.
     """
     runs = read_runs(run_dirs)
     link = link_to_figures(figures or beside(runs), out)
-    return write_page(render(runs, explain=explain, printed=printed, workers=workers, figures=link), out)
-
-
-def beside(runs: Sequence[Run]) -> Path:
-    """Return the folder beside some runs where evalys' figures of them may be."""
-    return runs[0].folder.parent / "evalys"
+    return write_page(
+        render(runs, explain=explain, printed=printed, workers=workers, figures=link, workload=workload), out
+    )
 
 
 def link_to_figures(figures: Path, out: Path) -> str:
@@ -109,6 +97,7 @@ def render(
     printed: bool = True,
     workers: Executor | None = None,
     figures: str = "",
+    workload: WorkloadFile | None = None,
 ) -> str:
     """Return the page that compares some runs; `title` is its heading, `figures` the address of evalys'.
 
@@ -118,12 +107,12 @@ def render(
         [replace(run, label=display_name(run.result)) if run.label == run.result.label else run for run in runs]
     )
     losses = begin_losses(runs, workers=workers) if explain else lambda: Losses("", [], {})
-    sites = Sites()
+    sites = Sites(workload)
     shared, use_note = shared_runs(runs, sites)
-    facts = comparison.inputs(runs)
     curves = compared_curves(runs, shared) if printed else []
     # Only now: workers go through the recordings while the pictures are drawn.
-    lost = without_prefix(losses(), runs)
+    metrics = comparison.group_rows([*comparison.attempt_rows(runs), *comparison.metric_rows(runs)])
+    facts = PageFacts(runs, without_prefix(losses(), runs), sites, shared, use_note, metrics, curves, figures)
     return page_text(
         "report.html.j2",
         title=title or _title(runs),
@@ -132,28 +121,13 @@ def render(
         warnings=comparison.warnings(runs),
         many=len(runs) > 1,
         crowd=len(runs) > MAX_WHOLE or (len(runs) > 1 and any(map(has_network, runs))),
-        labels=[run.label for run in runs],
+        labels=facts.labels,
         # Where each run has a panel of its own, no colour stands for it.
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
         overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
         overview_notes=_notes(runs),
-        groups=comparison.group_rows([*comparison.attempt_rows(runs), *comparison.metric_rows(runs)]),
-        curves=curves,
-        lacking=[note for note in (use_note, _map_note(runs, sites)) if note],
-        best=lost.best,
-        best_price=comparison.best_price(runs, lost.best),
-        losers=lost.losers,
-        sections=sections(PageFacts(runs, lost.reasons, sites, shared)),
-        different=[fact for fact in facts if not fact.same],
-        same=[fact for fact in facts if fact.same],
-        rejected=_rejected(runs),
-        decisions=_decisions(runs),
-        solved=solved_plans(runs),
-        reports=_reports(runs),
-        folders=[str(run.folder) for run in runs],
+        sections=sections(facts, SECTIONS),
         figures=figures,
-        beside=str(beside(runs)),
-        commands=[(run.label, text) for run in runs if (text := _command(run))],
     )
 
 
@@ -239,74 +213,3 @@ def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, MachineUse
         f"Utilisation curves and charts of {', '.join(missing)} need the platform and workload of the run, which are "
         "not where result.json says, or have changed since."
     )
-
-
-def _map_note(runs: Sequence[Run], sites: Sites) -> str:
-    """Say which runs on a network have no maps, since their platform is not at hand; empty: none."""
-    machines = {run.label: sites.machine(run) for run in runs if has_network(run)}
-    missing = [label for label, machine in machines.items() if machine is None or machine.topology is None]
-    if not missing:
-        return ""
-    return (
-        f"Maps of {', '.join(missing)} need the platform of the run, which is not where result.json says, or has "
-        "changed since."
-    )
-
-
-def _rejected(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    entries = []
-    for run in runs:
-        count = int((~run.logical.ran).sum())
-        if not count:
-            continue
-        ordered = rejections.group_reasons(run.result.rejected)
-        entries.append(
-            {
-                "label": run.label,
-                "count": count,
-                "more": sum(len(jobs) for _, jobs in ordered[MAX_REASONS:]),
-                "reasons": [
-                    {"text": reason, "count": len(jobs), "jobs": rejections.name_jobs(jobs)}
-                    for reason, jobs in ordered[:MAX_REASONS]
-                ],
-            }
-        )
-    return entries
-
-
-def _decisions(runs: Sequence[Run]) -> dict[str, Any] | None:
-    """Return headings and rows of the table of decision times; None if no run was timed."""
-    if not any(run.result.decisions.get("count") for run in runs):
-        return None
-    counts = [run.result.decisions.get("count") for run in runs]
-    headings, columns = ["Run", "decisions"], [["n/a" if count is None else number(count) for count in counts]]
-    for name, key in _DECISION_COLUMNS:
-        texts, unit = durations([run.result.decisions.get(key) for run in runs])
-        headings.append(f"{name} ({unit})" if unit else name)
-        columns.append(texts)
-    labels = [breakable(run.label) for run in runs]
-    return {"headings": headings, "rows": list(zip(labels, zip(*columns, strict=True), strict=True))}
-
-
-def _reports(runs: Sequence[Run]) -> dict[str, Any] | None:
-    """Return headings and rows of what dispatchers say of their runs; facts within facts are named by their path."""
-    told = [(breakable(run.label), dict(_leaves(run.result.report))) for run in runs if run.result.report]
-    names = dict.fromkeys(name for _, facts in told for name in facts)
-    rows = [(name, [facts.get(name, "n/a") for _, facts in told]) for name in names]
-    return {"headings": ["", *(label for label, _ in told)], "rows": rows} if rows else None
-
-
-def _leaves(facts: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in facts.items():
-        label = f"{path}{name}".replace("_", " ")
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{label}, ")
-        elif isinstance(value, bool) or not isinstance(value, int | float):
-            yield label, "none" if value is None else str(value)
-        else:
-            yield label, number(value)
-
-
-def _command(run: Run) -> str:
-    command = run.result.command
-    return command if isinstance(command, str) else " ".join(command)

@@ -16,7 +16,6 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.job_table import Floats, JobTable, Texts
 from batdispatch.core.line.options import written
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.energy_files import PowerRows
 from batdispatch.inputs.files import closest
 from batdispatch.inputs.folders import check_finished, stamp
 from batdispatch.inputs.workloads.dates import LogDates
@@ -25,12 +24,11 @@ from batdispatch.results.decisions import SolvedPlan, read_solved_plans
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, rows_as_jobs
-from batdispatch.results.metrics.compute import PRICE_AND_CAP, compute
+from batdispatch.results.metrics.compute import compute
 from batdispatch.results.metrics.compute import metrics as all_metrics
-from batdispatch.results.metrics.measure import measures
+from batdispatch.results.metrics.measure import RunFiles, measures
 from batdispatch.results.metrics.metric import Value
-from batdispatch.results.metrics.sample import Sample, sample_of
-from batdispatch.results.power import RunPower
+from batdispatch.results.metrics.sample import MeasureValues, Sample, sample_of
 from batdispatch.results.run_files import RESULT, check_files, find
 from batdispatch.results.run_names import NamedRun, misnamed_folders
 from batdispatch.results.schedule import read_schedule
@@ -312,7 +310,7 @@ def read_run(folder: Path, *, label: str = "") -> Run:
             lineage=lineage,
             hosts=hosts,
             totals=result.platform.resources,
-            power=None if counted is not None else RunPower(folder, {}).of_run(columns),
+            measured={} if counted is not None else _of_files(RunFiles(folder, columns)),
             decisions=result.decisions,
             window=counted,
         )
@@ -320,8 +318,8 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     noted = (result if counted is None else counted).metrics
     known = {name: value for name, value in noted.items() if value is not None}
     metrics = {name: known.get(name) if value is None else value for name, value in values.items()}
-    # The series of prices and caps need not be at hand any more.
-    kept = ("utilisation_", *(name for name, each in all_metrics().items() if each.group == PRICE_AND_CAP))
+    groups = {group for measure in measures() for group in measure.kept}
+    kept = ("utilisation_", *(name for name, each in all_metrics().items() if each.group in groups))
     metrics |= {name: value for name, value in known.items() if name.startswith(kept) and name not in metrics}
     check_finished(folder)
     if stamp(folder / RESULT) != written:
@@ -396,7 +394,7 @@ def figures_of(
     folder: Path | None = None,
     window: Window | None = None,
     windows: Sequence[Window] = (),
-    power: PowerRows | None = None,
+    known: Mapping[str, Any] | None = None,
 ) -> Figures:
     """Compute every metric of a run when its machine and workload are at hand.
 
@@ -409,7 +407,7 @@ def figures_of(
         folder: of the run, for units.csv and lineage.csv; without it no row continues another.
         window: which jobs of the workload count; None: all.
         windows: parts that count each by itself, beside these.
-        power: what the folder's files say of energy and power states; None: they are read, if there are any.
+        known: measure -> what the folder's files say of it, so that they need not be read.
 
     Raises:
         InputError: an allocation, units.csv or lineage.csv is malformed.
@@ -435,8 +433,11 @@ def figures_of(
             for name, part in held_by_row(slots, len(columns), machine.resources).items():
                 held[name] += part
         amounts |= held
-    measured = {} if machine is None else {each.name: each.of(columns, machine, asking) for each in measures()}
-    measured = {name: use for name, use in measured.items() if use is not None}
+    measured: dict[str, MeasureValues | None] = {}
+    if machine is not None:
+        measured |= {each.name: each.of(columns, machine, asking) for each in measures()}
+    measured |= _of_files(RunFiles(folder, columns, result, machine), known)
+    known_of = {name: use for name, use in measured.items() if use is not None}
     sample = partial(
         sample_of,
         columns,
@@ -446,19 +447,23 @@ def figures_of(
         licences=licences,
         amounts=amounts,
         users=users,
-        measured=measured,
+        measured=known_of,
         decisions=result.get("decisions"),
     )
 
-    energy = RunPower(folder, result, machine, power)
-
     def count(part: Window) -> dict[str, Any]:
-        counted = sample(window=part, power=energy.of_window(part))
+        counted = sample(window=part)
         return {**msgspec.structs.asdict(part), STILL_WAITING: counted.still_waiting, "metrics": compute(counted)}
 
     told: dict[str, Any] = {} if window is None else {WINDOW_FIELD: count(window)}
     told |= {WINDOWS_FIELD: [count(part) for part in windows]} if windows else {}
-    return Figures(compute(sample(power=energy.of_run(columns))), measured, told)
+    return Figures(compute(sample()), known_of, told)
+
+
+def _of_files(run: RunFiles, known: Mapping[str, Any] | None = None) -> dict[str, MeasureValues]:
+    """Return what measures say of a run's files, by name, given what is known of these files."""
+    found = {each.name: each.of_files(run._replace(known=(known or {}).get(each.name))) for each in measures()}
+    return {name: values for name, values in found.items() if values is not None}
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:

@@ -51,7 +51,9 @@ class _Jobs(msgspec.Struct):
 class Sites:
     """Reads each file once, however many runs were made from it; a file that cannot be read is as one that is gone."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_hand: WorkloadFile | None = None) -> None:
+        """Begin, with the workload of some runs that need not be read, or with none."""
+        self._at_hand = at_hand
         self._machines: dict[tuple[str, str | None, bool], Machine | None] = {}
         self._workloads: dict[str, Workload | None] = {}
 
@@ -67,7 +69,8 @@ class Sites:
         """Return the workload of a run; None: it is not where result.json says, or has changed since."""
         facts = run.result.workload
         if facts.path not in self._workloads:
-            self._workloads[facts.path] = _read(read_workload, facts.path)
+            file = self._file_at_hand(run)
+            self._workloads[facts.path] = _read(read_workload, facts.path) if file is None else file.workload()
         workload = self._workloads[facts.path]
         return workload if workload is not None and workload.digest == facts.sha256 else None
 
@@ -80,7 +83,7 @@ class Sites:
         if facts.path in self._workloads:
             workload = self.workload(run)
             return {} if workload is None else {job.id: job.user for job in workload.jobs if job.user}
-        file = _read(_read_in_columns, facts.path)
+        file = self._file_at_hand(run) or _read(_read_in_columns, facts.path)
         if file is None or file.digest != facts.sha256:
             return {}
         jobs = file.columns()
@@ -91,6 +94,11 @@ class Sites:
         return {
             job: jobs.users[place] for job, place in zip(jobs.ids.tolist(), places, strict=True) if jobs.users[place]
         }
+
+    def _file_at_hand(self, run: Run) -> WorkloadFile | None:
+        """Return the file of a run's workload if it is at hand."""
+        facts, file = run.result.workload, self._at_hand
+        return file if file is not None and (str(file.path), file.digest) == (facts.path, facts.sha256) else None
 
     def read_whole(self, run: Run) -> bool:
         """Whether the workload of a run has been read with an object per job."""
@@ -103,6 +111,8 @@ class Sites:
             workload = self.workload(run)
             jobs = [] if workload is None else workload.jobs
             return _named((job.id, *(job.extra.get(name) for name in _FIELDS)) for job in jobs)
+        if (file := self._file_at_hand(run)) is not None:
+            return _named(file.fields(*_FIELDS))
         if not Path(facts.path).is_file():
             return {}
         content = Path(facts.path).read_bytes()

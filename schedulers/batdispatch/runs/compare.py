@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -19,10 +19,14 @@ from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.dispatchers import simple
 from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.inputs.sites import SiteFiles
+from batdispatch.inputs.workloads.importers import ImportedColumns
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.run_names import bind
 from batdispatch.results.runs import named_run, read_result
+from batdispatch.runs.engines import energy_facet
+from batdispatch.runs.inputs import Inputs
 from batdispatch.runs.listener import SILENT, Listener, Tell, sparse_progress
 from batdispatch.runs.provenance import others_names
 from batdispatch.runs.run import InputFiles, build, clear, execute, is_made, spec_options
@@ -137,13 +141,32 @@ def at_site(entrants: Sequence[Entrant], site: SiteFiles | None) -> list[Entrant
     ]
 
 
+def by_log(
+    entrants: Sequence[Entrant], inputs: Inputs, imported: ImportedColumns | None, listener: Listener
+) -> list[Entrant]:
+    """Return who takes part, those that imitate the simulated site with what its log tells of how it schedules, too."""
+    if imported is None or inputs.site is None:
+        return list(entrants)
+    found, told = [], dict[str, None]()
+    for one in entrants:
+        # What imitates the site has its options.
+        if one.site:
+            options, how = inputs.options_by_log(one.name, one.all_options, imported)
+            told[f"{one.name}: {how}"] = None
+            one = one._replace(site={**one.site, **options})
+        found.append(one)
+    for text in told:
+        listener.note(text)
+    return found
+
+
 def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[Entrant]:
     """Return who takes part with the options of ``--set``, each with those that it knows and does not state itself.
 
     Objects keep their own.
 
     Raises:
-        InputError: nobody knows an option.
+        InputError: nobody knows an option, or a file that one of them names is wrong.
     """
     if not common:
         return list(entrants)
@@ -155,12 +178,30 @@ def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[
         if not any(key.replace("-", "_") in names for names in known):
             hint = did_you_mean(key, set().union(*known))
             raise InputError(f"no dispatcher here has an option {key!r}: {hint}", source="option --set")
-    return [
-        one._replace(
-            options={**{key: text for key, text in common.items() if key.replace("-", "_") in names}, **one.options}
-        )
-        for one, names in zip(entrants, known, strict=True)
-    ]
+    return [_with_more(one, common, names) for one, names in zip(entrants, known, strict=True)]
+
+
+def _with_more(one: Entrant, common: Mapping[str, str], known: Set[str]) -> Entrant:
+    """Return who takes part with those of the common options that it knows and does not state itself."""
+    own = {key.replace("-", "_") for key in one.stated}
+    more = {key: text for key, text in common.items() if key.replace("-", "_") in known - own}
+    if not more:
+        return one
+    # They count before a file that one of the options names, as any that are stated do.
+    stated = {**more, **one.stated}
+    return one._replace(options=with_option_file(one.name, stated)[1], stated=stated)
+
+
+class Preparation(NamedTuple):
+    """What came of inputs that were written.
+
+    Attributes:
+        workload: the workload of the runs if it is at hand, so that it need not be read.
+        specs: the runs anew, in the same order, if the inputs tell more of them.
+    """
+
+    workload: WorkloadFile | None = None
+    specs: Sequence[RunSpec] | None = None
 
 
 def compare(
@@ -171,7 +212,8 @@ def compare(
     listener: Listener = SILENT,
     fresh: bool = False,
     conclude: Conclude | None = None,
-    prepare: Callable[[], None] | None = None,
+    prepare: Callable[[], Preparation] | None = None,
+    workload: WorkloadFile | None = None,
     names: Sequence[str] | None = None,
     called: Sequence[str] | None = None,
     own: Mapping[str, Dispatcher] = {},
@@ -192,6 +234,7 @@ def compare(
         fresh: keep no run.
         conclude: called at the end, while `out` still counts as unfinished.
         prepare: called at the beginning, with `out` claimed; writes inputs into it that the runs name.
+        workload: the workload of the runs if it is at hand, so that it need not be read.
         names: of the runs, paths of their folders below `out`; None: their labels.
         called: what people call each of them, which is bound to it (see `run_names`); None: their labels.
         own: label of a run -> the caller's object that decides in it. No other process knows its class, so these runs
@@ -209,7 +252,8 @@ def compare(
     failures: dict[str, str] = {}
     with Claim(out) as claim:
         if prepare is not None:
-            prepare()
+            workload, changed = prepare()
+            named = named if changed is None else dict(zip(named, changed, strict=True))
         named = _counting_alike(named, {name for name, dispatcher in built.items() if dispatcher.needs_energy})
         kept = [] if fresh else [name for name, spec in named.items() if is_made(spec, out / name)]
         if kept:
@@ -218,7 +262,7 @@ def compare(
         pending = sorted(((name, named[name]) for name in named if name not in kept), key=lambda run: -efforts[run[0]])
         if pending:
             little = _is_little(pending) and all(deciders[name].extra is None for name, _ in pending)
-            _make(pending, claim, processes, listener, failures, own, all_here=little)
+            _make(pending, claim, processes, listener, failures, own, workload, all_here=little)
         folders = [out / name for name in named if name not in failures]
         if conclude is not None:
             conclude(folders, failures)
@@ -252,7 +296,7 @@ def _counting_alike(named: Mapping[str, RunSpec], needing: Collection[str]) -> d
     shared = {named[name].platform for name in others} & {named[name].platform for name in needing}
     files, awake = InputFiles(), set[str]()
     for path, spec in {spec.platform: spec for spec in named.values() if spec.platform in shared}.items():
-        if all(power.start in power.computing for power in files.platform(spec).powers()):
+        if energy_facet(files.platform(spec)).plain_at_first:
             awake.add(path)
     return {
         name: replace(spec, energy="batsim") if name in others and spec.platform in awake else spec
@@ -267,12 +311,13 @@ def _make(
     listener: Listener,
     failures: dict[str, str],
     own: Mapping[str, Dispatcher],
+    workload: WorkloadFile | None,
     *,
     all_here: bool,
 ) -> None:
     """Execute runs, so many at a time or all in this process, and enter why some failed."""
     out = claim.folder
-    here, files = [run for run in pending if all_here or run[1].label in own], InputFiles()
+    here, files = [run for run in pending if all_here or run[1].label in own], InputFiles(workload)
     pending = [run for run in pending if run not in here]
     #: Name of each run that is being made -> whether its folder is new, and what stands for its earlier result.json.
     begun: dict[str, tuple[bool, tuple[int, int] | None]] = {}
@@ -308,6 +353,7 @@ def _make(
                 told=told,
                 ended=ended,
                 alone=_is_others,
+                first=None if workload is None else partial(take_workload, workload),
             )
     except KeyboardInterrupt:
         for label, (fresh, _) in begun.items():
@@ -349,6 +395,11 @@ def _is_others(run: _Named) -> bool:
 
 #: What a worker has read.
 _FILES = InputFiles()
+
+
+def take_workload(workload: WorkloadFile) -> None:
+    """Keep the workload of a worker's tasks, which it then need not read."""
+    _FILES.keep(workload)
 
 
 def execute_named(out: Path, run: _Named, tell: Tell) -> None:

@@ -66,3 +66,12 @@ class CapacityOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     hosts: Annotated[tuple[int, ...], Form("N,N,...", INPUTS, read=sizes_of)] = ()
     node_price: Annotated[Annotated[float, Meta(gt=0)] | None, Form("PRICE", RESULTS)] = None
+
+
+class ReportReasons(msgspec.Struct, frozen=True, kw_only=True):
+    """What a report says of single jobs.
+
+    explain: Say in the report why each dispatcher's dearest jobs waited. This reads the recorded decisions once more.
+    """
+
+    explain: Annotated[bool, Form(section=RESULTS)] = True

@@ -21,7 +21,7 @@ from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.links.options import ASKED_FOR, EngineInPlace
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.results.run_files import NAMES, RESULT
-from batdispatch.runs.engines import counted_energy, timing_engine
+from batdispatch.runs.engines import counted_energy, energy_facet, timing_engine
 from batdispatch.runs.spec import RunSpec
 
 
@@ -43,7 +43,7 @@ def simulate_for_scheduler(spec: RunSpec, options: EngineInPlace, out: Path) -> 
         check_kinds(jobs.profiles, source=spec.workload)
     energy = counted_energy(spec.energy, needed=False)
     if energy is not None:
-        site.powers()
+        energy_facet(site)
     engine = timing_engine(Setting(site, jobs, spec.clock, spec.simgrid, energy))
     with Claim(out) as claim:
         if engine is None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from batdispatch.core.abilities import missing_ability
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
+from batdispatch.core.machine.facet import GROUP as FACETS
+from batdispatch.core.machine.facet import Facet
 from batdispatch.engines.choices import CountEnergy, Energy
 from batdispatch.engines.simulation import (
     GROUP,
@@ -19,6 +22,7 @@ from batdispatch.engines.simulation import (
     TimingEngine,
 )
 from batdispatch.engines.timer_need import TimerNeed, timer_need
+from batdispatch.inputs.platforms import Platform
 from batdispatch.runs import embedded
 from batdispatch.runs.listener import Progress
 
@@ -148,3 +152,15 @@ def counted_energy(asked: Energy, needed: bool) -> CountEnergy | None:
     if asked != "auto":
         return asked
     return "batsim" if needed else None
+
+
+def energy_facet(platform: Platform) -> Facet:
+    """Return what a platform says of energy.
+
+    Raises:
+        InputError: no ability reads it, or a host does not state what is needed, or states it wrongly.
+    """
+    kind: type[Facet] | None = registry.load(FACETS, "power", "facet")
+    if kind is None:
+        raise missing_ability("power", "option --energy")
+    return platform.facet(kind)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from batdispatch.core.abilities import missing_ability
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.fields import is_whole_hosts
+from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line import registry
 from batdispatch.core.line.settings import settings_of
@@ -42,10 +44,12 @@ from batdispatch.inputs.workloads.importers import (
     import_log,
     is_workload,
 )
+from batdispatch.inputs.workloads.log_workload import LogWorkload
 from batdispatch.inputs.workloads.logs import LogInfo
 from batdispatch.inputs.workloads.model import stem
 from batdispatch.inputs.workloads.moments import Clock, time_zone
 from batdispatch.inputs.workloads.selection import parse_selection
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.runs.listener import Listener
 
 #: Folder of the inputs that were made, inside that of the results.
@@ -94,6 +98,7 @@ class Inputs:
         platform: the platform's file, which is there once `prepare` has ended.
         workload: the workload's file, likewise.
         made: whether there is anything to write.
+        file: the workload's file with what was written there, once `prepare` has ended; None: it is still to be read.
         is_log: whether the workload is made of a log.
         site: the files that describe the log's site; None: there are none.
     """
@@ -138,10 +143,11 @@ class Inputs:
         file = None if platform is None or isinstance(platform, int) else _file_of(platform)
         self.made = makes_workload or file is None
         self._folder = out / INPUT
+        self.file: WorkloadFile | None = None
         self.workload = self._folder / f"{stem(name)}.json" if makes_workload else name
         self.platform = file or self._folder / "platform.xml"
 
-    def prepare(self, listener: Listener) -> ImportResult | None:
+    def prepare(self, listener: Listener) -> ImportedColumns | None:
         """Write what is to be made, and return what was made of the log, if there is one.
 
         Args:
@@ -169,15 +175,42 @@ class Inputs:
         if imported is not None:
             self._check_partitions(imported)
             if self._draft is not None:
-                fit_jobs(imported.workload, self._draft, imported.report)
-            write_workload(imported.workload, self.workload)
+                fit_jobs(
+                    imported.workload.jobs,
+                    self._draft,
+                    imported.report,
+                    imported.workload.path,
+                    imported.info.unlimited,
+                )
+            digest = write_workload(imported.workload, self.workload)
+            self.file = WorkloadFile.written(self.workload, digest, imported.workload)
             listener.note(f"workload {self.workload}: {imported.report.as_text()}")
             warn_of_overruns(imported, listener.warn)
         elif isinstance(self._given, Workload):
             write_workload(self._given, self.workload, batsim=self._given.batsim)
         return imported
 
-    def _sized(self, imported: ImportResult | None) -> SizedPlatform:
+    def read(self) -> Workload:
+        """Return the workload with an object per job; `prepare` has ended.
+
+        Raises:
+            InputError: as `read_workload`.
+        """
+        return read_workload(self.workload) if self.file is None else self.file.workload()
+
+    def options_by_log(
+        self, dispatcher: str, options: Mapping[str, str], imported: ImportedColumns
+    ) -> tuple[dict[str, str], str]:
+        """Return what the log of a site tells of how the site schedules, as options of a dispatcher, and how.
+
+        Only where there are files of the site.
+        """
+        assert self.site is not None
+        workload = imported.workload
+        origin = float(workload.about["origin"]["time_origin"])
+        return self.site.options_by_log(dispatcher, options, origin, workload.jobs, imported.info)
+
+    def _sized(self, imported: ImportedColumns | None) -> SizedPlatform:
         if imported is not None:
             self._draft = self._drafted(imported)
             if self._draft is not None:
@@ -185,13 +218,13 @@ class Inputs:
             return platform_for(imported.workload, imported.report.format, imported.info)
         return platform_for(self._given if isinstance(self._given, Workload) else read_workload(self.workload))
 
-    def _imported(self, fitting: bool, follow: Follow) -> ImportResult:
+    def _imported(self, fitting: bool, follow: Follow) -> ImportedColumns:
         """Read the log, without the jobs that do not fit the platform if that is there."""
         machine = read_platform(self.platform, master=self._master).machine if fitting else None
         assert not isinstance(self._given, Workload)
-        return read_log_as(self._given, self._reading, machine=machine, follow=follow).told()
+        return read_log_as(self._given, self._reading, machine=machine, follow=follow)
 
-    def _drafted(self, imported: ImportResult) -> SiteDraft | None:
+    def _drafted(self, imported: ImportedColumns) -> SiteDraft | None:
         """Return the site of a log, as its files or its jobs' nodes tell it; None: nothing does."""
         reading, keep = self._reading, self._reading.partitions == "keep"
         workload, info = imported.workload, imported.info
@@ -208,7 +241,7 @@ class Inputs:
             shared=is_shared(workload),
             licences=info.licences,
             least=info.capacity,
-            last=max((job.submission for job in workload.jobs), default=0.0),
+            last=float(workload.jobs.submission[-1]),
         )
         if keep and not info.partitions and len(draft.queues.partitions) > 1:
             names = ", ".join(one.name for one in draft.queues.partitions)
@@ -222,17 +255,17 @@ class Inputs:
             return msgspec.structs.replace(draft, queues=queues)
         return with_limits_of(draft, workload.jobs)
 
-    def _check_partitions(self, imported: ImportResult) -> None:
+    def _check_partitions(self, imported: ImportedColumns) -> None:
         """Refuse a platform without the partitions in which the jobs of a log ran, unless these are to be ignored."""
         if self._reading.partitions == "ignore" or not imported.info.partitions:
             return
         site = read_platform(self.platform, master=self._master).machine.site
-        jobs = Counter(str(job.extra["partition"]) for job in imported.workload.jobs if "partition" in job.extra)
+        jobs = Counter(str(each) for each in imported.workload.jobs.column("partition") if each is not UNSET)
         check_partitions(jobs, () if site is None else site.partitions, str(self.platform))
 
-    def _all_fit(self, imported: ImportResult) -> bool:
+    def _all_fit(self, imported: ImportedColumns) -> bool:
         space = space_of(read_platform(self.platform, master=self._master).machine)
-        jobs = imported.workload.jobs
+        jobs = [Job(id="", request=request) for request in imported.workload.requests()]
         try:
             return len(space.fitting(space.whole(), jobs)) == len(jobs)
         except InputError:
@@ -311,15 +344,17 @@ class SizedPlatform(NamedTuple):
     warnings: Sequence[str] = ()
 
 
-def is_shared(workload: Workload) -> bool:
+def is_shared(workload: Workload | LogWorkload) -> bool:
     """Return whether jobs share hosts."""
-    requests = (job.request for job in workload.jobs)
     return not all(
-        is_whole_hosts(msgspec.structs.replace(one, licences=()) if one.licences else one) for one in requests
+        is_whole_hosts(msgspec.structs.replace(one, licences=()) if one.licences else one)
+        for one in workload.requests()
     )
 
 
-def draft_of(workload: Workload, kind: str, info: LogInfo, *, partitions: bool = True) -> SiteDraft | None:
+def draft_of(
+    workload: Workload | LogWorkload, kind: str, info: LogInfo, *, partitions: bool = True
+) -> SiteDraft | None:
     """Return the site that the jobs of a log were seen to use; None: it does not tell on which nodes they ran.
 
     Args:
@@ -333,7 +368,7 @@ def draft_of(workload: Workload, kind: str, info: LogInfo, *, partitions: bool =
     return draft_of_use(info.use, shared=is_shared(workload), partitions=partitions, licences=info.licences)
 
 
-def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None) -> SizedPlatform:
+def platform_for(workload: Workload | LogWorkload, kind: str = "", info: LogInfo | None = None) -> SizedPlatform:
     """Return a platform for a workload: the machine that the log is of, if it is known, else equal hosts.
 
     If the log tells who used which node, these are the nodes, with what was in use on each, and their partitions. Else
@@ -379,9 +414,9 @@ def flat_platform(hosts: int, capacity: str | None = None) -> bytes:
     return flat(hosts, capacity=capacity)
 
 
-def _capacity(workload: Workload, info: LogInfo | None) -> dict[str, int]:
+def _capacity(workload: Workload | LogWorkload, info: LogInfo | None) -> dict[str, int]:
     found = dict(info.capacity) if info is not None else {}
-    for request in {job.request for job in workload.jobs}:
+    for request in workload.requests():
         for name, amount in _on_a_node(request).items():
             found[name] = max(found.get(name, 0), amount)
     return {name: amount for name, amount in sorted(found.items()) if amount}
@@ -397,14 +432,13 @@ def _on_a_node(request: Request) -> dict[str, int]:
     return needs
 
 
-def _hosts(workload: Workload, info: LogInfo | None, capacity: dict[str, int]) -> tuple[int, str]:
+def _hosts(workload: Workload | LogWorkload, info: LogInfo | None, capacity: dict[str, int]) -> tuple[int, str]:
     """Return a number of hosts and why."""
-    requests = [job.request for job in workload.jobs]
     if info is None and workload.nb_res:
         return min(workload.nb_res, MOST), "nb_res of the workload"
     if info is not None and info.hosts:
         return min(info.hosts, MOST), info.why or "the log says so"
-    least = max((_fewest(request, capacity) for request in requests), default=1)
+    least = max((_fewest(request, capacity) for request in workload.requests()), default=1)
     if info is not None and info.peak:
         # Units of a job are cores where hosts are shared.
         hosts = -(-info.peak[UNITS] // capacity.get("core", 1))

@@ -26,6 +26,7 @@ from batdispatch.results.lineage import write_lineage
 from batdispatch.results.rows import write_rows
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import THE_LOG, figures_of
+from batdispatch.runs.log_fairness import unfair_to_log
 
 
 def write_log_run(imported: ImportResult, platform: Path, out: Path) -> Path:
@@ -64,6 +65,7 @@ def write_log_run(imported: ImportResult, platform: Path, out: Path) -> Path:
         "platform": {"path": str(platform), "hosts": machine.size, "resources": machine.shared},
         "workload": {"jobs": len(jobs), **({} if dates is None else {"dates": msgspec.to_builtins(dates)})},
     }
+    result["report"] = {"warnings": unfair_to_log(imported, machine)}
     result["metrics"] = figures_of(columns, result, machine=machine, jobs=jobs, folder=folder).metrics
     write_json(folder / RESULT, result)
     return folder

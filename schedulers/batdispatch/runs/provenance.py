@@ -24,7 +24,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.line.registry import announcements
 from batdispatch.inputs.files import file_digest
-from batdispatch.inputs.series import place_of
+from batdispatch.inputs.named_files import place_of
 from batdispatch.links.foreign import is_foreign, sources_of
 from batdispatch.results.origins import OPTION
 from batdispatch.results.run_files import RESULT

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.questions import Answer, Fields, Operand, Question
+from batdispatch.core.line.settings import Form
+from batdispatch.core.questions import Answer, Fields, Question
 from batdispatch.links.options import MachineFile, ReplayOptions
 from batdispatch.runs.spec import WHO_DECIDES, RunSpec, session_of
 
@@ -14,10 +15,13 @@ if TYPE_CHECKING:
     from batdispatch.core.line.messages import Peer
     from batdispatch.links.replay import ReplayResult
 
-QUESTION = Question(
-    "replay",
-    (Fields(RunSpec, WHO_DECIDES, needed=False), ReplayOptions, MachineFile),
-    f"{__name__}:answer",
+
+def answer(
+    spec: Annotated[RunSpec, Fields(WHO_DECIDES, needed=False)],
+    how: ReplayOptions,
+    machine: MachineFile,
+    recording: Annotated[Path, Form("RECORDING", exists=True)],
+) -> Answer:
     """Rerun a recorded exchange (a file, or the folder of a run) and compare the decisions.
 
     Without a dispatcher every frame is only decoded, checked, and written again. Exits with 1 at the first difference.
@@ -26,23 +30,6 @@ QUESTION = Question(
     Examples:
       batdispatch replay exchange.jsonl --dispatcher easy --set reservation=hosts
       batdispatch replay exchange.jsonl
-    """,
-    operands=(Operand("recording", "RECORDING", Path, exists=True),),
-    as_json="Print the result as JSON.",
-)
-
-
-def answer(spec: RunSpec, how: ReplayOptions, machine: MachineFile, recording: Path) -> Answer:
-    """Return what came of answering an exchange again.
-
-    Args:
-        spec: who decides.
-        how: it is answered.
-        machine: the platform's file.
-        recording: of the exchange, or a run's folder.
-
-    Raises:
-        InputError: an option is wrong, or there is no recording.
     """
     from batdispatch.batsim import protocol
     from batdispatch.links.platform_peer import platform_peer_of
@@ -86,3 +73,6 @@ def _in_words(result: ReplayResult, *, compared: bool) -> str:
     if result.difference is not None:
         return f"the decisions differ after {seen}: {result.difference}"
     return f"{seen}: " + ("every decision as recorded" if compared else "every frame reads and writes back the same")
+
+
+QUESTION = Question("replay", answer, "Print the result as JSON.")

@@ -31,7 +31,7 @@ from batdispatch.results.metrics.measure import measures
 from batdispatch.results.metrics.percentile import percentile
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
-from batdispatch.runs.engines import Simulation, counted_energy
+from batdispatch.runs.engines import Simulation, counted_energy, energy_facet
 from batdispatch.runs.listener import Progress
 from batdispatch.runs.peak_memory import peak_memory
 from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_names
@@ -95,9 +95,16 @@ def spec_options(dispatcher: Dispatcher) -> dict[str, str]:
 class InputFiles:
     """The platform and the workload that were read last, for the runs of a comparison, which all read the same ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, workload: WorkloadFile | None = None) -> None:
+        """Begin, with a workload that is at hand or with none."""
         self._platform: tuple[tuple[object, ...], Platform] | None = None
         self._workload: tuple[str, WorkloadFile] | None = None
+        if workload is not None:
+            self.keep(workload)
+
+    def keep(self, workload: WorkloadFile) -> None:
+        """Take a workload that is at hand."""
+        self._workload = str(workload.path), workload
 
     def platform(self, spec: RunSpec) -> Platform:
         """Return the platform of a run.
@@ -234,7 +241,7 @@ class _Inputs:
             compiled=spec.compiled,
         )
         if self.task.energy is not None:
-            self.platform.powers()
+            energy_facet(self.platform)
         self.simulation = Simulation(self.task, None if spec.engine == "embedded" else spec.engine)
         self.made_from = made_from(
             spec,
@@ -287,7 +294,8 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
     }
     write_lineage(ended.parents, out / LINEAGE, dispatcher.resumed())
     columns = read_columns(out / "jobs.csv") if ended.rows is None else ended.rows
-    jobs = workload.workload().jobs if ended.users is None else None
+    asked = ended.users is None or any(measure.of_jobs for measure in measures())
+    jobs = workload.workload().jobs if asked else None
     figures = figures_of(
         columns,
         result,
@@ -295,7 +303,7 @@ def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
         folder=out,
         jobs=jobs,
         users=ended.users,
-        power=ended.power,
+        known=ended.known,
         window=workload.window,
         windows=workload.windows,
     )

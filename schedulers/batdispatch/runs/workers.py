@@ -151,6 +151,7 @@ def carry_out(
     ended: Callable[[T, str | None], None],
     alone: Callable[[T], bool] = lambda task: False,
     left: Callable[[], float] | None = None,
+    first: Callable[[], None] | None = None,
 ) -> None:
     """Call a function with each task in worker processes, in order, and return when all have ended.
 
@@ -164,6 +165,8 @@ def carry_out(
         alone: whether the process of a task must be a new one and end with it.
         left: seconds that are left for all of it. When they are over, the tasks that have begun are ended, whatever
             they do, and of these and all later ones `ended` is not called. None: there is no limit.
+        first: called in each worker before its first task, such as what hands over what all tasks need. None: nothing
+            is.
 
     Raises:
         InputError: the function raised it, which ends everything: no task is begun any more, and when those that have
@@ -172,17 +175,27 @@ def carry_out(
     waiting = deque(tasks)
     busy: dict[Connection, tuple[Worker, T]] = {}
     idle: list[Worker] = []
+    #: Those that have had no task.
+    fresh: list[Worker] = []
     wrong: InputError | None = None
     try:
         while (waiting or busy) and (left is None or left() > 0):
+            # They start side by side: what is handed to one waits until that one has started.
+            free = min(processes - len(busy), len(waiting))
+            fresh += [Worker() for _ in range(free - len(idle) - len(fresh))]
             while waiting and len(busy) < processes:
                 task = waiting.popleft()
                 began(task)
-                worker = idle.pop() if idle and not alone(task) else Worker()
+                call = partial(function, task)
+                if idle and not alone(task):
+                    worker = idle.pop()
+                else:
+                    worker = fresh.pop() if fresh else Worker()
+                    call = call if first is None else partial(_call_after, first, call)
                 busy[worker.pipe] = worker, task
-                worker.begin(partial(function, task))
-            while idle and not waiting:
-                idle.pop().stop()
+                worker.begin(call)
+            while not waiting and (resting := idle or fresh):
+                resting.pop().stop()
             for pipe in wait(list(busy), None if left is None else max(left(), 0.0)):
                 assert isinstance(pipe, Connection)
                 worker, task = busy[pipe]
@@ -204,8 +217,13 @@ def carry_out(
     finally:
         for worker, _ in busy.values():
             worker.kill()
-        for worker in [*idle, *(worker for worker, _ in busy.values())]:
+        for worker in [*idle, *fresh, *(worker for worker, _ in busy.values())]:
             worker.stop()
+
+
+def _call_after(first: Callable[[], None], call: Callable[[Tell], None], tell: Tell) -> None:
+    first()
+    call(tell)
 
 
 @contextmanager

@@ -245,6 +245,26 @@ CASES: tuple[Case, ...] = (
         queues=_QUEUES,
     ),
     Case(
+        "several-partitions",
+        "Jobs name several partitions, of which some let them in, and run in one of them.",
+        _stream(
+            partition=["batch,short", "short,wide", "wide", None, "short,gone", "gone,batch"],
+            qos=[None, None, "low", None, "high"],
+        ),
+        _profiles(),
+        queues=_QUEUES,
+    ),
+    Case(
+        "several-partitions-of-shared-nodes",
+        "Jobs that share nodes run in one of several partitions, of which reservations close some hosts.",
+        _stream(
+            demand=_DEMANDS, res=[1, 3, 9, 5], nodes=[None, None, 3], partition=["batch,short", "wide", "short,batch"]
+        ),
+        _profiles(),
+        _NODES,
+        queues=_QUEUES | {"reservations": _RESERVATIONS[:2]},
+    ),
+    Case(
         "reservations",
         "Hosts are kept for some users and jobs for some time, and once for nobody; some jobs could never keep out.",
         [

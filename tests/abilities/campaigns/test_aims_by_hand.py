@@ -20,6 +20,18 @@ def test_ten_seconds_are_added_to_waits_and_nothing_to_slowdowns() -> None:
     assert by_name["utilisation"].apart(ours, theirs).tolist() == [-20.0, 0.0]
 
 
+def test_the_ratio_of_two_figures_of_a_log_is_that_of_the_figures() -> None:
+    longest = next(aim for aim in AIMS if aim.metric == "max_waiting_time")
+    assert longest.ratio(90.0, 30.0) == 3.0
+    # One of them is 0: 10 s are added to both.
+    assert (longest.ratio(90.0, 0.0), longest.ratio(0.0, 90.0), longest.ratio(0.0, 0.0)) == (10.0, 0.1, 1.0)
+
+
+@pytest.mark.parametrize(("ratio", "text"), [(999.99, "999.99"), (1000.0, "1,000.00"), (1000.01, "over 1,000")])
+def test_a_ratio_beyond_a_thousand_is_told_as_that(ratio: float, text: str) -> None:
+    assert AIMS[0].text(ratio) == text
+
+
 def test_parts_of_a_log_spread_around_the_ratio_of_the_sums() -> None:
     # 10, 20, 30 against 60, 20, 40: sums of 60 and 120. Shares of the mean: .5, 1, 1.5 and 1.5, .5, 1.
     found, each = Aim("x", "x").over_all(np.array([10.0, 20.0, 30.0]), np.array([60.0, 20.0, 40.0]))

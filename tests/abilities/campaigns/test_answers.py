@@ -1,6 +1,7 @@
 """What a comparison says: choices, rivals, refusals, and the page that shows them."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from batdispatch.abilities.campaigns.page.answers import (
     Section,
     aims_of,
     answer,
+    as_dict,
     is_price,
     sections,
     sentence,
@@ -74,9 +76,10 @@ def test_where_the_baseline_is_a_rival_any_of_them_will_do() -> None:
 
 
 def test_a_dispatcher_that_another_one_is_better_than_is_none_of_those_to_choose() -> None:
-    wild = np.array([0.2, 1.3, 0.25, 1.25, 0.2, 1.2, 0.22, 0.21])
+    wild = np.array([0.2, 1.6, 0.25, 1.6, 0.2, 1.5, 0.22, 1.4])
     found = about(easy=BASE, wild=BASE * wild, steady=BASE * 0.8, bad=BASE * 3.0)
-    # No verdict tells wild from easy, but steady is better than easy on each slice: easy is none of those to choose.
+    # Nothing tells wild from easy, but steady is better than easy on each slice: easy is none of those to choose.
+    assert {pair.ours: pair.apart for pair in found.pairs} == {"wild": False, "steady": True, "bad": True}
     assert (found.chosen, found.rivals) == ("wild", ("steady",))
     assert sentence(found, "slices").endswith("It cannot be told apart from steady.")
 
@@ -284,6 +287,22 @@ def test_many_workloads_are_ranked_as_such_and_few_are_not() -> None:
     # One that always wins five workloads may win by chance (2 / 2^5 > .05), and not one that wins six.
     for count, first in ((5, "w0"), (6, "")):
         assert sections(runs(workloads=count, easy=1.0, good=0.5))[0].name == first
+
+
+def test_the_terminal_says_how_many_workloads_only_the_page_has() -> None:
+    facts = Facts(title="x")
+    text = text_of(sections(runs(workloads=5, easy=1.0, good=0.5)), facts, most=3)
+    assert [name for name in (f"w{number}:" for number in range(5)) if name in text] == ["w0:", "w1:", "w2:"]
+    assert "2 more workloads are on the page." in text
+    assert "on the page" not in text_of(sections(runs(workloads=3, easy=1.0, good=0.5)), facts, most=3)
+
+
+def test_json_chooses_nobody_where_no_sentence_does() -> None:
+    # The best mean is not chosen: two replicates are too few, and a wild one may be best by chance.
+    few, many = (sections(runs(replicates=count, easy=1.0, good=0.5)) for count in (2, 8))
+    told = [as_dict(found, Path("page.html"))["workloads"][0]["answers"][0] for found in (few, many)]
+    assert [(one["choose"], one["cannot_be_told_apart"]) for one in told] == [(None, ()), ("good", ())]
+    assert "no choice can be recommended" in told[0]["sentence"]
 
 
 def test_what_is_nothing_in_some_run_has_no_ratio() -> None:

@@ -121,7 +121,7 @@ def test_blocks_that_share_jobs_count_once() -> None:
     shared = replace(table(rows), independent=4)
     found = rank(shared, WAIT)
     assert isinstance(found, NoRanking)
-    assert "there are 4 replicates that share no job" in found.why
+    assert "there is room for 4 replicates that share no job" in found.why
 
 
 @pytest.mark.parametrize(("part", "kind"), [("window", "window"), ("slice", "slice"), ("seed", "")])

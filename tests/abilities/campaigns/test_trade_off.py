@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+import pytest
+from matplotlib.figure import Figure
 
 from batdispatch.abilities.campaigns.page import caps, pictures
 from batdispatch.abilities.campaigns.page.answers import sections
@@ -43,6 +45,20 @@ def test_who_is_beaten_in_both_is_not_joined() -> None:
         assert re.search(rf">\s*{name}\s*<", drawing.svg) or name in drawing.svg
     # The line of those that nobody beats goes through three points.
     assert drawing.svg == pictures.trade_off(wait, energy, "p").svg
+
+
+def test_who_is_as_good_in_one_and_worse_in_the_other_is_not_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    # slow waits twice as long as easy for the same energy, hungry burns twice as much for the same wait.
+    factors = {"easy": (1.0, 1.0), "slow": (2.0, 1.0), "hungry": (1.0, 2.0), "frugal": (4.0, 0.5)}
+    (found,) = sections(runs("mean_waiting_time", "energy", factors=factors), "easy")
+    figures: list[Figure] = []
+    monkeypatch.setattr(pictures.style, "to_svg", lambda figure, *_: figures.append(figure) or "")
+    pictures.trade_off(*found.answers, "p")
+    blue = [line for line in figures[0].axes[0].lines if line.get_color() == pictures.BETTER]
+    joined, *points = [list(zip(*line.get_data(), strict=True)) for line in blue]
+    # Neither slow nor hungry: easy, and frugal, which waits longer for half the energy.
+    assert [round(energy, 6) for _, energy in joined] == [1.0, 0.5]
+    assert sorted(point for (point,) in points) == joined
 
 
 def test_long_names_that_begin_alike_are_told_apart() -> None:

@@ -13,6 +13,7 @@ from batdispatch.abilities.explorer import data
 from batdispatch.abilities.explorer.data import _in_rows, page_data
 from batdispatch.abilities.explorer.demands import JobDemand, needs
 from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.jobs.job_table import SCHEMA, Column, PageForm
 from batdispatch.core.jobs.request import Request, amounts
 from batdispatch.results.runs import read_runs
 from page_streams import Read
@@ -103,6 +104,15 @@ def test_segments_of_one_job_follow_each_other(write_jobs: Jobs) -> None:
     assert values["held"] == [0, 3, 0]
 
 
+def test_a_walltime_is_rounded_up_to_whole_seconds(write_jobs: Jobs) -> None:
+    """The column has one second more, since 0 says that there is no walltime."""
+    table = page_data(read_runs([write_jobs({"a": {"walltime": 59.2}, "b": {"walltime": 60}, "c": {}})]), {})
+    assert table is not None
+    read = Read(table)
+    read.summed("submission")
+    assert read.next("walltime") == [61, 61, 0]
+
+
 def test_runs_that_are_too_many_are_named(write_jobs: Jobs, monkeypatch: Any) -> None:
     folders = [write_jobs({name: {} for name in "ab"}, f"run{number}") for number in range(3)]
     monkeypatch.setattr(data, "MAX_SEGMENTS", 4)
@@ -148,3 +158,36 @@ def test_rows_of_several_hosts_are_those_that_a_host_is_in(sets: list[list[tuple
 )
 def test_needs_in_words(request_: Request, words: str) -> None:
     assert needs(request_) == words
+
+
+def with_page_forms(**forms: PageForm) -> tuple[Column, ...]:
+    """Return the columns of jobs.csv, some of which state how the page shows them."""
+    return tuple(column._replace(page=forms.get(column.name, column.page)) for column in SCHEMA)
+
+
+def test_columns_with_a_page_form_are_in_the_page(write_jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In tenths of what they count; 0 stands for no number, and negative numbers are folded: -0.5 is -5, thus 9 + 1."""
+    folder = write_jobs(
+        {
+            "1": {"submission": 0.0, "start": 4.26, "finish": 8.0, "hosts": "0"},
+            "2": {"submission": 0.5, "start": 0.0, "finish": 8.0, "hosts": "1"},
+            "3": {"submission": 2.0, "start": 2.0, "finish": 3.0, "hosts": "2"},
+            "4": {"submission": 1.0, "state": "REJECTED"},
+        }
+    )
+    runs = read_runs([folder])
+    before = page_data(runs, {})
+    forms = {"waiting_time": PageForm("waited", "s", 1), "consumed_energy": PageForm("burnt", "J", 0)}
+    monkeypatch.setattr(data, "SCHEMA", with_page_forms(**forms))
+    monkeypatch.setitem(vars(runs[0].columns), "consumed_energy", np.array([np.nan, 7.4, 1e300, np.nan]))
+    after = page_data(runs, {})
+    assert before is not None
+    assert after is not None
+    assert "shown" not in before
+    assert after["shown"] == [("waiting_time", "waited", "s", 10), ("consumed_energy", "burnt", "J", 1)]
+    streams = dict(Read(after).streams)
+    # In order of submission.
+    assert streams["shown_waiting_time"] == [2 * 43 + 1, 9 + 1, 1]
+    assert sorted(streams["shown_consumed_energy"]) == [0, 0, 2 * 7 + 1]
+    others = [name for name, _ in Read(after).streams if not name.startswith("shown_")]
+    assert others == [name for name, _ in Read(before).streams]

@@ -8,8 +8,8 @@ import pytest
 
 from batdispatch.abilities.explorer.power_columns import power_columns
 from batdispatch.abilities.explorer.streams import Whole
+from batdispatch.abilities.power.results.run_power import read_joules
 from batdispatch.report.page import render
-from batdispatch.results.power import read_joules
 from batdispatch.results.runs import Run, read_runs
 from browsing import browse, needs_browser
 from command_line import call

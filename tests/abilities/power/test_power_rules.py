@@ -3,10 +3,16 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from batdispatch.abilities.power.cheap_hours import CheapHours
+from batdispatch.abilities.power.machine.series import Series
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.decisions import SetResourceState
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.records import EngineOptions
+from batdispatch.parts.prediction import Predictions
 from manual import ROOT, blocks
 from simulating import Result, Task, simulate
 
@@ -47,3 +53,25 @@ def test_a_start_rule_of_ones_own(rules: Path, tmp_path: Path) -> None:
     long = Task("1", HOUR, 1, 60.0, 48 * HOUR, extra={"may": 7 * 24 * HOUR})
     result = run(f"price={price},start={rules}:Weekend,slack=may", long, Task("2", HOUR, 1, 60.0, 60.0))
     assert result.starts() == {"2": HOUR, "1": 5 * 24 * HOUR}
+
+
+def test_what_continues_a_job_is_not_kept_back_for_a_cheaper_hour() -> None:
+    """The price falls by half after an hour; a job may wait for two. What is left of one has waited already."""
+    hours = CheapHours(Series((0.0, HOUR), (2.0, 1.0)), "cheapest", "7200", Predictions("requested"))
+    first = Job(id="w0!1", request=Request(units=1), submission=0.0, walltime=60.0)
+    assert hours.until(first, 0.0) == HOUR
+    assert hours.until(replace(first, id="w0!1~2", parent="w0!1"), 0.0) == 0.0
+
+
+@pytest.mark.parametrize(("chosen", "until"), [(100.0, 400.0), (400.0, 700.0), (600.0, 800.0), (-1.0, 300.0)])
+def test_a_rule_keeps_no_job_back_for_longer_than_it_may_wait(tmp_path: Path, chosen: float, until: float) -> None:
+    """A job comes at 300 s and may wait for 500 s, whatever its rule says."""
+    (tmp_path / "late.py").write_text(
+        "from batdispatch.abilities.power.start.base import Flexibility, StartRule\n\n\n"
+        "class Late(StartRule):\n"
+        "    def choose(self, wait: Flexibility) -> float:\n"
+        f"        return wait.now + {chosen}\n"
+    )
+    hours = CheapHours(Series.constant(1.0), f"{tmp_path / 'late.py'}:Late", "500", Predictions("requested"))
+    job = Job(id="w0!1", request=Request(units=1), submission=300.0, walltime=60.0)
+    assert hours.until(job, 300.0) == until

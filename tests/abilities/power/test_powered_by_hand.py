@@ -144,14 +144,13 @@ def test_a_job_whose_host_goes_away_while_it_wakes_up_waits_again() -> None:
 
 def test_a_job_that_waits_again_stands_before_those_that_came_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Job 2 is started at 50 s on both hosts, which wake up; job 3 waits. A host is away from 52 to 60 s."""
-    queues, take = list[list[str]](), PowerStates.take_called_off
+    queues, call_off = list[list[str]](), PowerStates._call_off
 
-    def note(power: PowerStates) -> list[Stay]:
-        called_off = take(power)
-        queues.extend(list(power.ledger.queue) for _ in called_off)
-        return called_off
+    def note(power: PowerStates, stay: Stay) -> None:
+        call_off(power, stay)
+        queues.append(list(power.ledger.queue))
 
-    monkeypatch.setattr(PowerStates, "take_called_off", note)
+    monkeypatch.setattr(PowerStates, "_call_off", note)
     events = (MachinesUnavailable(52.0, Allocation.of([0])), MachinesAvailable(60.0, Allocation.of([0])))
     tasks = [Task("1", 0.0, 2, 10.0, 10.0), Task("2", 50.0, 2, 10.0, 10.0), Task("3", 51.0, 2, 5.0, 5.0)]
     run("powered[sleep=idle,after=20]", *tasks, events=events)

@@ -16,11 +16,12 @@ from batdispatch.abilities.sites.doors.eta.calibration import (
     _quantile,
     ask_at,
     calibrate,
+    coverage,
     offsets_of,
     raw_quantiles,
 )
 from batdispatch.abilities.sites.doors.eta.estimate import _reason, estimate
-from batdispatch.abilities.sites.doors.eta.experience import Experience
+from batdispatch.abilities.sites.doors.eta.experience import Experience, _most_waiting
 from batdispatch.abilities.sites.doors.eta.fit import distance, misfit
 from batdispatch.abilities.sites.doors.eta.futures import ARRIVALS, Futures, arrivals_of, columns_of
 from batdispatch.abilities.sites.doors.eta.places import places_of
@@ -265,6 +266,15 @@ def test_a_wait_that_is_not_over_counts_once_it_is_longer_than_what_was_told() -
     assert most.held == 0.0
 
 
+def test_an_interval_holds_its_own_ends() -> None:
+    """Jobs that start at once, where nothing else is told, start within the interval from 0 s to 0 s."""
+    told = np.zeros((4, len(LEVELS)))
+    told[:, 2:] = [0.0, 5.0, 9.0]
+    # Of 25 to 75 %, which is from 0 to 5 s: both ends are held, what is beyond is not.
+    assert coverage(told, np.array([0.0, 5.0, 5.1, 0.0]), (1, 3)) == 0.75
+    assert coverage(told, np.zeros(4), (0, 2)) == 1.0
+
+
 @needs_kernels
 def test_jobs_without_a_walltime_have_no_plan_but_an_estimate() -> None:
     jobs = table(5, 120)._replace(walltime=np.full(120, np.inf))
@@ -484,6 +494,23 @@ def test_remedies_by_hand(
 
 
 @needs_kernels
+def test_the_gap_that_is_tried_is_that_before_the_jobs_ahead() -> None:
+    """Jobs ahead start in 1000 and 2000 s, the one that is asked about in 700 s, and one behind it in 400 s."""
+    tried: list[tuple[int, float]] = []
+
+    class Recorded(Trials):
+        def median(self, row: int, units: int, walltime: float) -> float:
+            tried.append((units, walltime))
+            return 700.0
+
+    moment = held_machine(8, [(10, 600.0), (2, 3000.0), (10, 600.0), (1, 60.0)])
+    trials = Recorded(moment, Futures("easy", UNITS, 1), NOTHING_LEARNED, 1)
+    assert trials.remedies(1, np.array([1, 3, 2, 4]), np.array([1000.0, 700.0, 2000.0, 400.0])) == []
+    # 16 whole minutes are 960 s; half of its own walltime is 1500 s.
+    assert {walltime for units, walltime in tried if units == 2} == {3000.0, 960.0, 1500.0}
+
+
+@needs_kernels
 @pytest.mark.parametrize("seed", [0, 2, 3])
 def test_a_trial_of_a_jobs_own_request_gives_the_estimate(seed: int) -> None:
     moment, futures = History(table(seed, 120)).at(2500.0), Futures("easy", UNITS, 6)
@@ -548,6 +575,8 @@ def busy_history() -> JobRows:
         # Two hosts are asked for.
         ({}, 6, "all its jobs wait while 4 of the history's 10 hosts are free: its machine may be smaller"),
         ({}, 9, ""),
+        # One of them asks for five hosts, which are not free.
+        ({"units": np.array([5] + [2] * 19)}, 6, ""),
         # Whoever came two minutes ago may yet start.
         ({"submission": np.full(20, 3881.0)}, 6, ""),
     ],
@@ -558,6 +587,51 @@ def test_misfit_by_hand(change: dict[str, np.ndarray], running: int, said: str) 
     if running < UNITS and not change:
         waiting = waiting._replace(submission=np.full(20, 3879.0))
     assert misfit(queue_of(history, running, waiting, 4000.0), UNITS, "hosts") == said
+
+
+def test_a_queue_that_is_longer_than_any_of_the_history_is_unlike_it() -> None:
+    history = busy_history()
+    waiting = history.take(slice(0, 20))._replace(submission=np.full(20, 3850.0))
+    moment = queue_of(history, UNITS, waiting, 4000.0)
+    assert misfit(moment, UNITS, "hosts") == ""
+    # 40 hosts are asked for: less than one and a half times 27, and more than that of 26.
+    assert misfit(moment, UNITS, "hosts", 27) == ""
+    said = "its waiting jobs ask for 40 hosts, and those of the history for 26 at most"
+    assert misfit(moment, UNITS, "hosts", 26) == said
+
+
+def test_most_that_waited_is_counted_until_now() -> None:
+    rows = rows_of("u", [1.0] * 4, [1.0] * 4)._replace(
+        units=np.array([3, 2, 4, 100]),
+        submission=np.array([0.0, 5.0, 10.0, 30.0]),
+        start=np.array([10.0, np.nan, 25.0, 40.0]),
+    )
+    # 3 and 2 until 10 s, then 2 and 4: the first one starts before the third one comes.
+    assert [_most_waiting(rows, now) for now in (4.0, 9.0, 29.0, 30.0)] == [3, 5, 6, 102]
+
+
+def test_a_past_of_fewer_than_ten_waits_has_no_interval() -> None:
+    quantiles = np.tile([5.0, 29.0, 69.0, 139.0, 300.0], (100, 1))
+    # One in ten still waits when the past ends, 1,000 s after its first moment, for 50 s: the mean is 90 or 102 s.
+    for waits, told in ((94.0, True), (107.0, False)):
+        wait = np.where(np.arange(100) % 10 == 0, np.inf, waits)
+        at = np.where(np.isinf(wait), 950.0, np.linspace(0.0, 800.0, 100))
+        at[0] = 0.0
+        wait[0] = waits
+        order = np.argsort(at, kind="stable")
+        past = past_of(quantiles, wait[order], at[order])
+        mean = (91 * waits + 9 * 50.0) / 100
+        assert past.length(1000.0) == pytest.approx(1000.0 / mean)
+        assert [one.held is not None for one in past.records(1000.0)] == [told] * 2
+
+
+def test_who_ended_jobs_before_is_known() -> None:
+    """The waiting users have jobs among those that ended, and none among those that came of late."""
+    history = busy_history()
+    queue = queue_of(history, UNITS, history.take(slice(0, 20))._replace(submission=np.full(20, 3850.0)), 4000.0)
+    late = queue._replace(came=history._replace(users=np.array(["w"] * 40, dtype=object)))
+    assert misfit(late, UNITS, "hosts") == ""
+    assert "21 of its 21 jobs are of users" in misfit(late._replace(ended=late.came), UNITS, "hosts")
 
 
 def test_few_jobs_are_no_ground_for_doubt() -> None:
@@ -596,6 +670,9 @@ def test_a_reason_names_what_all_that_came_before_ask_for() -> None:
     waiting = rows_of("u", [1.0] * 3, [1.0] * 3)._replace(units=np.array([3, 2, 4]))
     said = "short of hosts: 1 hosts free, 4 asked for; 2 jobs that came before it wait for 5 hosts"
     assert _reason(waiting, 2, 1, UNITS, "hosts") == said
+    # What asks for all that is free has room.
+    assert _reason(waiting, 0, 3, UNITS, "hosts") == "room for it: 3 hosts free, 3 asked for"
+    assert _reason(waiting, 0, 2, UNITS, "hosts") == "short of hosts: 2 hosts free, 3 asked for"
 
 
 @pytest.mark.parametrize("seed", range(4))

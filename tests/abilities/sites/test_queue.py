@@ -106,7 +106,8 @@ def test_no_limit_is_infinite(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "queue: begins with '', expected what this printed: squeue --all --json"),
-        ("JOBID PARTITION\n3 batch\n", "begins with 'JOBID PARTITION"),
+        ("JOBID PARTITION\n3 batch\n", "line 2: no field 'state'; expected what this printed: squeue"),
+        ("PARTITION\nbatch\n", "begins with 'PARTITION"),
         ('{"jobs": [', "is no whole JSON"),
         ('{"jobs": 3}', "has no list 'jobs'"),
         ('{"jobs": [{"job_id": 3}]}', "jobs[0]: no field 'state'"),
@@ -156,11 +157,13 @@ def test_a_few_jobs_that_cannot_be_read_are_left_out_and_named(tmp_path: Path) -
         written(tmp_path, "\n".join(many))
 
 
-@pytest.mark.parametrize("delimiter", ["|", ";", ",", "\t"])
+@pytest.mark.parametrize("delimiter", ["|", ";", ",", "\t", " ", "    "])
 def test_what_stands_between_the_columns_and_above_them(delimiter: str, tmp_path: Path) -> None:
     text = row(REASON="None").replace("|", delimiter)
     queue = written(tmp_path, "Mon Nov 23 19:08:00 2026\n" + text)
     assert [(job.id, job.cores) for job in queue.jobs] == [("3", 3)]
+    header, line = text.splitlines()
+    assert [(job.id, job.user) for job in written(tmp_path, f"{header.lower()}\n{line}\n").jobs] == [("3", "root")]
 
 
 def test_a_name_that_holds_what_stands_between_the_columns(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Reservations that repeat, worked out with a calendar: 2 March 2026 is a Monday, and 0 s is its midnight."""
 
-import json
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -9,10 +8,10 @@ import pytest
 
 from batdispatch.abilities.sites.doors.slurm.site import draft_of_folder, read_folder
 from batdispatch.inputs.sites import SiteDraft, fit_jobs
-from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import use_of
 from batdispatch.inputs.workloads.report import ImportReport
+from logs import log_of
 
 HOUR, DAY = 3600.0, 86_400.0
 NEW_YORK = ZoneInfo("America/New_York")
@@ -135,15 +134,13 @@ def test_a_job_gets_the_first_one_that_it_can_still_run_in(tmp_path: Path) -> No
     draft = drafted(tmp_path, "DAILY", "2026-03-02T12:00:00", "2026-03-02T13:00:00", 3 * DAY)
     times = {"before": 0.0, "fits": 12 * HOUR + 1200, "late": 12 * HOUR + 2400, "long": 14 * HOUR, "last": 9 * DAY}
     jobs = [
-        {"id": name, "subtime": at, "res": 1, "profile": "p", "walltime": 9000 if name == "long" else 1800}
+        {"id": name, "subtime": at, "res": 1, "walltime": 9000 if name == "long" else 1800}
         | {"reservation": "r", "partition": "p"}
         for name, at in times.items()
     ]
-    path = tmp_path / "w.json"
-    path.write_text(json.dumps({"nb_res": 2, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 600}}}))
-    workload = read_workload(path)
-    fit_jobs(workload, draft, ImportReport("account.txt", "sacct"))
-    assert {job.id: job.extra["reservation"] for job in workload.jobs} == {
+    log = log_of(tmp_path / "account.txt", jobs, runtime=600.0)
+    fit_jobs(log.jobs, draft, ImportReport("account.txt", "sacct"), log.path)
+    assert {job.id: job.extra["reservation"] for job in log.workload().jobs} == {
         "before": "r",
         "fits": "r",
         "late": "r~2",

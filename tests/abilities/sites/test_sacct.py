@@ -285,10 +285,17 @@ def test_all_runs_of_a_requeued_job_continue_one_another(tmp_path: Path) -> None
     assert first == second == third == ()
     assert last == (Dependency("7~3", "afterok"),)
     assert not report.dropped
-    assert (
-        report.changed["are later runs of requeued jobs: each continues the one before as soon as that is over"].count
-        == 2
-    )
+    said = "are later runs of requeued jobs: each continues the one before once it is eligible after that"
+    assert report.changed[said].count == 2
+
+
+def test_a_requeued_run_is_held_as_long_as_the_account_says(tmp_path: Path) -> None:
+    """Runs of 100 s that begin at 0: the second is eligible 121 s after that, the third at once."""
+    second = {**REQUEUED[1], "Eligible": "2026-01-05T08:04:41"}
+    third = {**REQUEUED[2], "Eligible": "2026-01-05T09:00:50"}
+    first = {**REQUEUED[0], "Start": "2026-01-05T08:01:00"}
+    workload, _ = imported(tmp_path, first, second, third, requeues="all")
+    assert [job.request.dependencies for job in workload.jobs] == [(), (Dependency("7", "after", 221.0),), ()]
 
 
 def test_a_later_run_stands_alone_where_the_earlier_one_is_dropped(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ def quoted(delimiter: str, quoting: Any) -> str:
     "text",
     [
         *[table(ROWS), table(ROWS, end="|"), table(ROWS, "\t"), table(ROWS, ";"), table(ROWS, ","), table(ROWS, "^|^")],
+        *[table(ROWS, " | "), table(ROWS, "\x1f"), table([dict(reversed(row.items())) for row in ROWS])],
         *[quoted(",", csv.QUOTE_ALL), quoted(",", csv.QUOTE_MINIMAL), quoted(";", csv.QUOTE_ALL)],
         *[quoted("\t", csv.QUOTE_ALL), quoted("|", csv.QUOTE_ALL)],
         "sacct: warning: something\n\n" + table(ROWS),
@@ -95,6 +96,12 @@ def test_accounts_without_a_header(tmp_path: Path, delimiter: str, end: str) -> 
     names = ",".join(name.lower() for name in BASE).replace("nodelist", "NodeList%40")
     assert told(read(tmp_path, text, header=names)) == JOBS
     assert told(read(tmp_path, text, header="|".join(BASE))) == JOBS
+
+
+def test_accounts_without_a_header_whose_times_are_numbers(tmp_path: Path) -> None:
+    rows = [{**row, "Submit": str(BEGIN), "Start": str(BEGIN + 60), "End": str(BEGIN + 3660)} for row in ROWS]
+    with pytest.raises(InputError, match="looks like what sacct --noheader prints"):
+        read(tmp_path, table(rows, header=False))
 
 
 def test_a_header_that_names_too_few_columns(tmp_path: Path) -> None:

@@ -42,6 +42,15 @@ OF_SITE = {"version": "22.05", "interval": "60", "depth": "50", "notice": NOTICE
 OF_OTHER = {"version": "22.05", "interval": "7", "queue_depth": "3"}
 
 
+#: What its accounts add: the first job came at a full hour, and none ran ahead of another.
+CLOCK = {"clock": "0"}
+
+
+def by_log(options: dict[str, str]) -> dict[str, str]:
+    """Return the options of a run that has those of the site with what its accounts add."""
+    return {**options, **CLOCK} if "notice" in options else options
+
+
 def options_of(run: Path) -> dict[str, str]:
     return dict(json.loads((run / "result.json").read_text())["made_from"]["settings"]["options"])
 
@@ -67,18 +76,18 @@ def test_comparisons(log: Path, stated: str) -> None:
     compare(log, [named(stated, log), "easy"], **settings)
     runs = {run.parent.name: options_of(run.parent) for run in (log.parent / "out").glob("*/result.json")}
     assert runs.pop("easy") == {}
-    assert list(runs.values()) == [STATED[stated]]
+    assert list(runs.values()) == [by_log(STATED[stated])]
 
 
 @pytest.mark.parametrize("stated", STATED)
 def test_runs(log: Path, stated: str) -> None:
     settings: dict[str, Any] = {"slurm": str(log.parent / "site"), "log": True}
     batdispatch.run(log, named(stated, log), out=log.parent / "in_brackets", **settings)
-    assert options_of(log.parent / "in_brackets") == STATED[stated]
+    assert options_of(log.parent / "in_brackets") == by_log(STATED[stated])
     parts = stated.format(other=log.parent / "other.conf").split(",") if stated else []
     options = dict(part.split("=", 1) for part in parts)
     batdispatch.run(log, "slurm-backfill", options=options, out=log.parent / "apart", **settings)
-    assert options_of(log.parent / "apart") == STATED[stated]
+    assert options_of(log.parent / "apart") == by_log(STATED[stated])
 
 
 @pytest.mark.parametrize("stated", STATED)
@@ -122,9 +131,17 @@ def test_common_options_go_before_the_site_and_behind_those_of_one(log: Path) ->
     made = call(*words, "--dispatchers", both, "--set", "interval=9", "--set", "queue_depth=4")
     assert made.status == 0, made.err
     runs = [options_of(file.parent) for file in (log.parent / "out").glob("*/result.json")]
-    assert sorted(runs, key=str) == sorted(
-        ({**OF_SITE, "queue_depth": "4", "interval": each} for each in ("5", "9")), key=str
-    )
+    expected = [{**OF_SITE, **CLOCK, "queue_depth": "4", "interval": each} for each in ("5", "9")]
+    assert sorted(runs, key=lambda run: run["interval"]) == expected
+
+
+def test_a_common_conf_counts_for_each_that_states_none(log: Path) -> None:
+    words = ["compare", log, "--slurm", log.parent / "site", "--no-report", "--out", log.parent / "out"]
+    both = "slurm-backfill,slurm-backfill[interval=5],easy"
+    made = call(*words, "--dispatchers", both, "--set", f"conf={log.parent / 'other.conf'}")
+    assert made.status == 0, made.err
+    runs = [options_of(file.parent) for file in (log.parent / "out").glob("*/result.json")]
+    assert sorted(runs, key=lambda run: run.get("interval", "")) == [{}, {**OF_OTHER, "interval": "5"}, OF_OTHER]
 
 
 def test_only_dispatchers_that_imitate_the_site_get_its_options(log: Path) -> None:

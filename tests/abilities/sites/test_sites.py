@@ -12,7 +12,7 @@ from batdispatch.abilities.sites.doors.slurm.site import draft_of_folder, read_f
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import expand, fold
 from batdispatch.core.machine.features import matches
-from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.log_options import LogOptions, LogReading
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate import flat
 from batdispatch.inputs.sites import SiteDraft
@@ -20,7 +20,10 @@ from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.importers import read_log
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import Stay, use_of
-from batdispatch.runs.inputs import platform_for
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
+from batdispatch.runs.inputs import Inputs, platform_for
+from batdispatch.runs.listener import SILENT
+from logs import same
 
 HEAD = "JobID|User|Partition|Submit|Start|ElapsedRaw|TimelimitRaw|State|NNodes|ReqTRES|AllocTRES|NodeList"
 BEGIN = 1_772_438_400
@@ -427,3 +430,13 @@ def test_runs_of_a_requeued_job_use_their_nodes_and_count_as_one_job(tmp_path: P
         assert found.figures["the-log"]["utilisation_core"] == runs / 4
         assert found.figures["easy"]["makespan"] == 3600 * runs
         assert found.check(replay="always").violations == []
+
+
+def test_runs_of_accounts_are_given_what_their_workload_says(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
+    """Jobs that were fitted to their site go to its runs without their file, and are those that it holds."""
+    reading = LogReading(slurm=str(site.slurm), time_zone="UTC")
+    inputs = Inputs(site.accounts, None, tmp_path, reading=reading)
+    inputs.prepare(SILENT)
+    assert inputs.file is not None
+    assert any(job.request.dependencies or "reservation" in job.extra for job in inputs.file.workload().jobs)
+    same(inputs.file, WorkloadFile(inputs.workload))

@@ -1,6 +1,5 @@
 """What jobs of a site get, by hand: whole cores, shares of nodes, types of GPUs, limits of their partition."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,12 @@ from batdispatch.abilities.sites.doors.slurm.site import draft_of_folder, read_f
 from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.sites import SiteDraft, fit_jobs
-from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.importers import read_log
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import Stay, use_of
 from batdispatch.inputs.workloads.report import ImportReport
+from logs import log_of
 
 PARTITION = "PartitionName=p Nodes=ALL Default=YES"
 
@@ -34,12 +34,10 @@ def offers(draft: SiteDraft) -> dict[str, dict[str, int]]:
 
 def fitted(folder: Path, conf: str, *jobs: dict[str, Any], runtime: float = 60.0) -> tuple[list[Job], ImportReport]:
     """Return jobs of the partition p once they ask for what the site gives them."""
-    path = folder / "w.json"
-    told = [{"id": str(n), "subtime": 0, "profile": "p", "partition": "p"} | job for n, job in enumerate(jobs)]
-    path.write_text(json.dumps({"nb_res": 1, "jobs": told, "profiles": {"p": {"type": "delay", "delay": runtime}}}))
-    workload, report = read_workload(path), ImportReport("account.txt", "sacct")
-    fit_jobs(workload, draft_of(folder, conf), report)
-    return workload.jobs, report
+    told = [{"id": str(n), "subtime": 0, "partition": "p"} | job for n, job in enumerate(jobs)]
+    workload, report = log_of(folder / "account.txt", told, runtime=runtime), ImportReport("account.txt", "sacct")
+    fit_jobs(workload.jobs, draft_of(folder, conf), report, workload.path)
+    return workload.workload().jobs, report
 
 
 # ---------------------------------------------------------------------- cores of several threads

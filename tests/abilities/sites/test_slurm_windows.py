@@ -4,6 +4,7 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from batdispatch.abilities.sites.slurm.will_run import WillRun
@@ -63,6 +64,8 @@ def test_what_has_outlived_its_end_is_taken_to_be_killed_half_a_minute_later(end
         give=lambda free, job, allocation: free | allocation.mask,
         only=lambda free, hosts: free & hosts,
         fits=lambda free, job: bool(free),
+        pooled=lambda free: np.array([free.bit_count()]),
+        sums_needed=lambda job: [1],
     )
     ledger: Any = SimpleNamespace(free=0, now=100.0, space=space)
     stay: Any = SimpleNamespace(job=SimpleNamespace(id="a"), allocation=SimpleNamespace(mask=0b01))

@@ -140,7 +140,7 @@ def test_jobs_ask_for_what_their_submit_lines_say(tmp_path: Path, line: str, fie
     ("line", "remark"),
     [
         ("sbatch --begin=now+1hour a.sh", "have --begin in their submit line: see --submission"),
-        ("sbatch -p batch,long a.sh", "name several partitions (--partition): they wait in the one in which they ran"),
+        ("sbatch -p batch,long a.sh", "name several partitions (--partition): each runs in the first that fits"),
         ("sbatch --gres=::: a.sh", "have --gres in their submit line that cannot be read: without these"),
         ("sbatch -w n1 a.sh", "name some of their nodes only (--nodelist): placed anywhere"),
     ],
@@ -153,3 +153,11 @@ def test_columns_go_before_submit_lines(tmp_path: Path) -> None:
     tres = "cpu=4,mem=4G,node=2,gres/gpu=4,license/matlab=1"
     job = read(tmp_path, "sbatch --gres=gpu:1 -L matlab:3 a.sh", tres=tres).workload.jobs[0]
     assert (job.extra["per_node"], job.extra["licences"]) == ({"gpu": 2}, {"matlab": 1})
+
+
+def test_submit_lines_name_several_partitions(tmp_path: Path) -> None:
+    result = read(tmp_path, "sbatch -p long,batch a.sh")
+    assert result.workload.jobs[0].extra["partitions"] == ["long", "batch"]
+    assert result.workload.jobs[0].extra["partition"] == "batch"
+    # It was moved to another partition while it waited.
+    assert "partitions" not in read(tmp_path, "sbatch -p long,short a.sh").workload.jobs[0].extra

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from batdispatch.abilities.stochastic.request_options import QUESTION
+from batdispatch.abilities.stochastic.question import QUESTION
 from batdispatch.cli.questions import command_of
 from batdispatch.core.errors import InputError
 

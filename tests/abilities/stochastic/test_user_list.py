@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import doors
 import queue_cases
-from batdispatch.abilities.stochastic.request_options import QUESTION
+from batdispatch.abilities.stochastic.question import QUESTION
 from batdispatch.abilities.stochastic.requests import make_sequence
 from batdispatch.abilities.stochastic.requests.vocabulary import parse_law
 from batdispatch.abilities.verify.audit.run import Auditor

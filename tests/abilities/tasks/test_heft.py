@@ -7,8 +7,14 @@ import pytest
 from batdispatch.abilities.tasks.heft import Heft
 from batdispatch.abilities.tasks.heft_plan import Graph, Step, mean_costs, plan, upward_ranks
 from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message
+from batdispatch.core.line.session import Session
 from simulating import simulate
-from task_graphs import node, spans, task
+from strategies import make_job
+from task_graphs import MEGA, node, spans, task
 
 #: Figure 2 and Table 1 of the paper: ten tasks on three processors.
 TIMES = [
@@ -76,6 +82,21 @@ def test_tasks_without_bytes_between_them_pay_no_latency() -> None:
     assert plan(graph, [0, 1], [2, 1], [0.0, 0.0], slow)[1] == Step(1, 1.0, 2.0)
 
 
+def test_a_copy_costs_nothing_between_resources_of_one_memory() -> None:
+    """Two cores and a GPU: of six ordered pairs, four lie between two memories, at 3 s and 6 s a GB."""
+
+    def copy(size: int, source: int, target: int) -> float:
+        return 3.0 + size * 6e-9 if source != target else 0.0
+
+    assert mean_costs([0, 0, 1], copy) == pytest.approx((4 * 3.0 / 6, 4 * 6e-9 / 6))
+    assert mean_costs([0], copy) == (0.0, 0.0)
+
+
+def test_of_equal_finishes_the_first_resource_is_taken() -> None:
+    graph = Graph([[9, 4, 4], [9, 4, 4]], [{}, {}], [[0.0] * 3] * 2)
+    assert plan(graph, [0, 1, 2], [1, 1], [0.0] * 3, apart) == [Step(1, 0.0, 4.0), Step(2, 0.0, 4.0)]
+
+
 def test_the_longest_way_goes_first() -> None:
     """One core: a chain of three, and a task of 2 s that came before it. By rank the chain's first task begins."""
     tasks = [task("a", 2.0, None), task("b", 1.0, None), task("c", 1.0, None, after=["b"])]
@@ -137,3 +158,23 @@ def test_of_two_that_write_a_datum_the_later_one_hands_it_on() -> None:
     assert graphs[0].edges == [{}, {0: 1_000_000}, {1: 1_000_000, 0: 1_000_000}]
     # z alone comes from the main memory.
     assert graphs[0].entry[2] == [0.0, 1.0]
+
+
+def test_a_task_that_takes_longer_than_expected_is_over_now_at_the_earliest() -> None:
+    """A was to end at 10 and still runs at 50, when B comes, which needs 20 s of copies to run on the GPU.
+
+    B's data leave at 50: on the core it is over at 60, on the GPU at 50 + 20 + 5 = 75. Had they left at 10, they would
+    be on the GPU at 50, and B over at 55.
+    """
+    session = Session(create("heft"))
+    data = {"x": 20 * MEGA}
+    long = make_job("w0!A", 1, runtimes={"cpu": 10.0}, reads=data, writes=data)
+    short = make_job("w0!B", 1, runtimes={"cpu": 10.0, "gpu": 5.0}, reads=data, dependencies=["A"])
+    alone = {"w0": {long.profile: {"type": "delay", "delay": 10.0}}}
+    begins = e.SimulationBegins(0.0, node(1, 1), {"dynamic-jobs-enabled": True}, profiles=alone)
+    session.handle(Message(0.0, [begins, e.JobSubmitted(0.0, long)]))
+    session.handle(Message(50.0, [e.JobSubmitted(50.0, short)]))
+    ended = e.JobCompleted(51.0, "w0!A", JobState.COMPLETED_SUCCESSFULLY, 0, None)
+    started = session.handle(Message(51.0, [ended])).decisions[0]
+    assert isinstance(started, d.Execute)
+    assert (started.job_id, list(started.allocation.ids)) == ("w0!B", [0])

@@ -150,7 +150,7 @@ def test_sizes_are_compared_like_anything_else(site: made_up_site.MadeUpSite, tm
     texts, unit = durations([more.mean_wait, first.mean_wait])
     waits = [f"{text} {unit}".strip() for text in texts]
     assert said.startswith(
-        f"With easy on 20 hosts (+33.3 % hosts), jobs wait {waits[0]} in the mean instead of {waits[1]} with "
+        f"With easy on 20 hosts (+33.3 % nodes), jobs wait {waits[0]} in the mean instead of {waits[1]} with "
     )
     assert page.index('class="bars"') < page.index("<table")
     # It links to the runs side by side, by the names of the changes.
@@ -302,7 +302,7 @@ WRONG = {
     "SchedulerParameters=bf_continue": "take no simulated time",
     "PriorityWeightTRES=CPU=1": "PriorityType is not priority/multifactor",
     "colour=red": "has no option",
-    "hots=12": "did you mean 'hosts'",
+    "hots=12": "did you mean 'hosts=12'",
     "hosts=+2": "'hosts=+2' is no change, expected one such as hosts+10%, hosts=110",
     "partition.gpu.max_tim=1:00": "is no change",
 }
@@ -313,6 +313,49 @@ def test_wrong_changes(text: str) -> None:
     with pytest.raises(InputError) as caught:
         with_change(setup(), text)
     assert WRONG[text] in str(caught.value)
+
+
+#: A change with a wrong word -> what is proposed.
+TYPOS = {
+    "host+10%": "hosts+10%",
+    "Hosts=12": "hosts=12",
+    "hosts +4": "hosts+4",
+    "walltime=last-two": "walltimes=last-two",
+    "walltimes=last-tow": "last-two",
+    "dispatcher=guardd": "guarded",
+    "dispatcher=easy[orderin=sjf]": "ordering",
+    "ordering=multifactr": "multifactor",
+    "partition.a.b.node+2": "partition.a.b.nodes+2",
+    "partition.gpu.maxtime=1:00:00": "partition.gpu.max_time=1:00:00",
+    "max_time=4:00:00": "partition.NAME.max_time=4:00:00",
+    "SchedularParameters=bf_interval=60": "SchedulerParameters=bf_interval=60",
+    "SchedulerParameters=bf_intervall=60": "bf_interval",
+    "bf_interval=60": "SchedulerParameters=bf_interval=60",
+    "PriorityWeigthAge=1000": "PriorityWeightAge=1000",
+    "intervall=60": "interval=60",
+}
+
+
+@pytest.mark.parametrize("text", TYPOS)
+def test_a_typo_is_refused_with_a_proposal_before_anything_is_read(text: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match="option --change") as caught:
+        whatif(tmp_path / "no-such-accounts.txt", ["hosts+10%", text], out=out)
+    assert f"did you mean {TYPOS[text]!r}?" in str(caught.value)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["interval=abc", "partition.gpu.max_time=soon", "xyz", "hosts+", "partition.gpu.nodes=7"]
+)
+def test_what_is_no_change_is_refused_before_anything_is_read(text: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="option --change"):
+        whatif(tmp_path / "no-such-accounts.txt", [text])
+
+
+def test_a_dispatcher_that_is_not_there_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="did you mean 'easy'"):
+        whatif(tmp_path / "no-such-accounts.txt", ["hosts+2"], dispatcher="easi")
 
 
 # ---------------------------------------------------------------------- grades

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from batdispatch.abilities.campaigns.page.table import Block, RunMetric
-from batdispatch.abilities.whatif.page import AIMS, Group, Variant, WhatIf, opening
+from batdispatch.abilities.whatif.page import AIMS, Group, Variant, WhatIf, opening, text_of
 from batdispatch.abilities.whatif.variants import _MEASURES, _natural, _size
 
 LABELS = ("baseline", "hosts+10%", "dispatcher=filler")
@@ -35,6 +35,17 @@ def found() -> WhatIf:
     return WhatIf("log", variants, tables, groups, 24.0, 1000, 0, None, [])
 
 
+def only(told: WhatIf, *places: int) -> WhatIf:
+    """Return some of the variants, the first of which is the baseline, without groups."""
+    labels = [LABELS[place] for place in places]
+    return replace(
+        told,
+        variants=[told.variants[place] for place in places],
+        tables={aim: one.only(labels) for aim, one in told.tables.items()},
+        groups=[],
+    )
+
+
 def _mixed() -> np.ndarray:
     factors = np.array([0.5, 1.7, 0.6, 1.6, 0.7, 1.8])
     return np.column_stack([WAITS, WAITS * factors, WAITS * 0.2])
@@ -46,10 +57,78 @@ def plain(text: str) -> str:
 
 def test_the_page_says_what_the_first_change_does_and_which_one_does_most() -> None:
     text = plain(opening(found()).text)
-    assert text.startswith("With hosts+10% (+10 % hosts), jobs wait 30 min in the mean instead of 60 min with the ")
+    assert text.startswith("With hosts+10% (+10 % nodes), jobs wait 30 min in the mean instead of 60 min with the ")
     assert "They wait least with dispatcher=filler: 12 min." in text
     # What may be chance is no loss.
     assert text.endswith("Worse off with hosts+10%, beyond chance: size 1.")
+
+
+def test_the_page_says_what_a_change_costs() -> None:
+    told = found()
+    # 10 nodes for 24 h at 2 each are 480, for 1,000 jobs that wait half an hour less: 500 h.
+    assert "The price: 10 nodes more and 0.96 for each hour of waiting saved." in plain(opening(told, 2.0).text)
+    assert "The price: 10 nodes more." in plain(opening(told).text)
+    text = plain(opening(only(told, 1, 0), 2.0).text)
+    assert "(-9.09 % nodes), jobs wait 60 min in the mean instead of 30 min" in text
+    assert "The price: 2.00 times the mean wait, 2.00 times the " in text
+    assert "nodes more" not in text
+    # Only the dispatcher is another, and all figures are better.
+    assert "No price was found" in opening(only(told, 0, 2), 2.0).text
+
+
+def test_a_change_by_which_some_lose_is_not_without_price() -> None:
+    waits = table("mean_waiting_time", 1.0, 9.0, 3.0).only([LABELS[0], LABELS[2]])
+    text = opening(replace(only(found(), 0, 2), groups=[Group("size", "1", 40, waits)])).text
+    assert "No price" not in text
+    assert text.endswith("Worse off with dispatcher=filler, beyond chance: size 1.")
+
+
+def test_the_baseline_may_be_the_best() -> None:
+    text = plain(opening(only(found(), 2, 0, 1)).text)
+    assert "They wait least with dispatcher=filler: 12 min." in text
+
+
+def test_the_terminal_says_the_answer_first() -> None:
+    told = found()
+    lines = text_of(told, 2.0).splitlines()
+    assert lines[0] == opening(told, 2.0).text
+    (row,) = [plain(line) for line in lines if line.startswith("size 1 ")]
+    # Jobs, their mean wait in the baseline, and what the changes do to it.
+    assert row.split()[2:6] == ["40", "60", "min", "*3.00"]
+
+
+def test_if_every_change_makes_jobs_wait_longer_they_wait_least_with_the_baseline() -> None:
+    told = found()
+    hours = (1.0, 2.0, 1.5)
+    worse = [site._replace(mean_wait=3600.0 * wait) for site, wait in zip(told.variants, hours, strict=True)]
+    text = plain(opening(replace(told, variants=worse)).text)
+    assert "They wait least with the baseline: 1 h." in text, text
+
+
+@pytest.mark.parametrize(
+    ("worse", "price"),
+    [
+        # All that are judged fall by half: nothing is a price.
+        ({}, ""),
+        # Waits of those who wait longest are one even if it may be chance, as the slowdown is not.
+        ({"max_waiting_time": [2.0] * 6}, " and 2.00 times the longest wait"),
+        ({"mean_bounded_slowdown": [0.5, 1.7, 0.6, 1.6, 0.7, 1.8]}, ""),
+        (
+            {"mean_bounded_slowdown": [3.0] * 6, "p99_waiting_time": [1.5] * 6},
+            ", 3.00 times the mean bounded slowdown and 1.50 times the 99 % wait",
+        ),
+    ],
+)
+def test_the_price_of_a_change_is_what_gets_worse(worse: dict[str, list[float]], price: str) -> None:
+    told = found()
+    tables = dict(told.tables)
+    for aim in AIMS:
+        if aim.metric in worse:
+            columns = np.column_stack([WAITS, WAITS * worse[aim.metric], WAITS * 0.2])
+            tables[aim] = RunMetric(aim.metric, BLOCKS, LABELS, columns)
+    text = plain(opening(replace(told, tables=tables)).text)
+    said = text.partition(" The price: 10 nodes more")[2].partition(" They wait")[0]
+    assert said == f"{price}.", text
 
 
 def test_the_longest_wait_is_that_of_all_windows_and_the_slowdown_a_mean() -> None:

@@ -419,6 +419,8 @@ def test_parts_of_a_job_without_a_summary_line_are_put_together(tmp_path: Path) 
         ("MaxProcs: 144 (8 CPUs each)", 144),
         ("MaxProcs: 144 nodes", 144),
         ("MaxProcs:64", 64),
+        ("maxprocs: 64", 64),
+        ("MaxProcs = 64", 64),
     ],
 )
 def test_headers_with_more_than_a_number(tmp_path: Path, header: str, size: int) -> None:

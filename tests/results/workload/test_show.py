@@ -65,6 +65,9 @@ def test_a_workload_and_the_log_that_it_is_of(log: Path, tmp_path: Path) -> None
     assert CliRunner().invoke(cli, ["convert", str(log), "-o", str(made)]).exit_code == 0
     of_log, of_workload = (json.loads(shown(path, "--json").stdout) for path in (log, made))
     assert of_log["quantiles"].pop("waiting time in the log")["mean"] == 270
+    for groups in of_log.pop("waits").values():
+        assert sum(one["mean"] * one["jobs"] for one in groups) / sum(one["jobs"] for one in groups) == 270
+    assert of_workload.pop("waits") == {}
     assert of_log == of_workload
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request, amounts
 from batdispatch.inputs.workloads import Workload
+from batdispatch.report.workload.tables import facts
 from batdispatch.report.workload.traits import WEEKDAYS, Traits
 
 HOUR, DAY = 3600.0, 86400.0
@@ -50,6 +51,18 @@ def test_load() -> None:
     assert load.tolist() == [0.5, 0.5, 0, 0]
     edges, load = traits.submitted_load(DAY)
     assert (edges.tolist(), load.tolist()) == ([0, DAY], [3 * 7200 / (4 * DAY)] * 2)
+
+
+def test_a_job_that_runs_for_its_walltime_runs_no_longer_than_it() -> None:
+    told = dict(facts(Traits(workload_of((0.0, 1, 60.0, 60.0, ""), (1.0, 1, 60.0, 50.0, "")))))
+    assert told["jobs with a walltime"] == "100.0%; 50.0% of these ran longer than it"
+
+
+def test_a_stretch_that_is_not_full_is_left_out() -> None:
+    # Two hours and a half: what comes after two hours is in no stretch.
+    traits = Traits(workload_of(*((at * HOUR, 4, 1800.0, math.inf, "") for at in (0.0, 1.5, 2.2, 2.5))))
+    edges, load = traits.submitted_load(HOUR)
+    assert (edges.tolist(), load.tolist()) == ([0, HOUR, 2 * HOUR], [0.5, 0.5, 0.5])
 
 
 def test_load_without_a_size_is_in_hosts() -> None:
@@ -111,6 +124,13 @@ def test_users() -> None:
     assert Traits(workload_of((0.0, 1, 1.0, 1.0, ""))).users() == []
 
 
+def test_half_of_the_work_is_half_of_what_jobs_with_users_do() -> None:
+    # 60 of 100 s are nobody's. Of the other 40 s, half is 20 s, which cy and ada do together, and cy does not alone.
+    seconds = {"": 60.0, "ada": 10.0, "bob": 9.0, "cy": 12.0, "dan": 9.0}
+    jobs = [(float(place), 1, took, took, user) for place, (user, took) in enumerate(seconds.items())]
+    assert Traits(workload_of(*jobs)).users_of_half() == 2
+
+
 def test_waits_in_the_log() -> None:
     starts = np.array([5.0, math.nan, 3 * HOUR + 7])
     traits = Traits(workload_of(*JOBS), starts=starts)
@@ -169,6 +189,14 @@ def test_summer_time() -> None:
     jobs = ((noon - noons[0], 1, 1.0, 1.0, "") for noon in noons)
     traits = Traits(workload_of(*jobs, UnixStartTime=0, time_origin=noons[0], TimeZoneString="Europe/Berlin"))
     assert traits.by_hour()[12] == 1
+
+
+def test_the_hour_that_a_clock_leaves_out_has_no_job() -> None:
+    """On 29 March 2026, at 1 o'clock UTC, Berlin's clocks go from 2 to 3: jobs before, then, and after."""
+    change = 1774746000.0
+    jobs = ((at, 1, 1.0, 1.0, "") for at in (0.0, 3600.0, 3601.0))
+    traits = Traits(workload_of(*jobs, UnixStartTime=0, time_origin=change - 3600.0, TimeZoneString="Europe/Berlin"))
+    assert {hour: share for hour, share in enumerate(traits.by_hour()) if share} == {1: 1 / 3, 3: 2 / 3}
 
 
 JOB = st.tuples(

@@ -29,9 +29,9 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.inputs.workloads import Workload
 from batdispatch.report.page import write_page, write_report
-from batdispatch.results.energy_words import idle_energy
+from batdispatch.results.metrics.measure import remarks_on
 from batdispatch.results.run_files import CAMPAIGN_TABLE, REPLICATES_TABLE, RESULT
 from batdispatch.results.run_names import FILE, read_names
 from batdispatch.results.runs import find_runs, read_result
@@ -111,7 +111,7 @@ def compare_on_replicates(
     with Claim(out):
         # Who takes part depends on the workload, so inputs are made before runs are named.
         inputs.prepare(listener)
-        workload = read_workload(inputs.workload)
+        workload = inputs.read()
         party = _party(dispatchers, baseline, workload, read_platform(inputs.platform, master=base.master_host).machine)
         (out / INPUT).mkdir(parents=True, exist_ok=True)
         replicates = Replicates.of(options, workload)
@@ -272,8 +272,8 @@ def _with_doubts_about_energy(told: list[Section], folder: Path) -> list[Section
     """Let the first section say what energy leaves out, if some section shows energy."""
     if not any(answer.aim.metric in BURNT for one in told for answer in one.answers):
         return told
-    words = idle_energy(read_result(run) for run in _runs_in(folder))
-    return [replace(told[0], warnings=(*told[0].warnings, words)), *told[1:]] if words else told
+    words = remarks_on(read_result(run) for run in _runs_in(folder))
+    return [replace(told[0], warnings=(*told[0].warnings, *words)), *told[1:]]
 
 
 def _runs_in(folder: Path) -> list[Path]:

@@ -2,5 +2,5 @@
 
 from batdispatch.core.abilities import Ability
 
-# Maps and link loads are drawn of networks.
-ABILITY = Ability(name="explorer", needs=("topology",))
+# Maps and link loads are drawn of networks, and curves of the power of hosts.
+ABILITY = Ability(name="explorer", needs=("power", "topology"))

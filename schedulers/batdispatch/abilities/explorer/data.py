@@ -16,9 +16,9 @@ import numpy as np
 from batdispatch.abilities.explorer.decision_columns import decision_columns
 from batdispatch.abilities.explorer.demands import JobDemand
 from batdispatch.abilities.explorer.power_columns import power_columns
-from batdispatch.abilities.explorer.streams import Whole, fold_signs, steps, written
+from batdispatch.abilities.explorer.streams import LARGEST, Whole, fold_signs, steps, written
 from batdispatch.core.hosts.hostsets import Intervals
-from batdispatch.core.jobs.job_table import Floats, in_order
+from batdispatch.core.jobs.job_table import SCHEMA, Floats, JobTable, in_order
 from batdispatch.core.machine.machine import Machine
 from batdispatch.results.runs import Run, has_network
 
@@ -79,6 +79,7 @@ def page_data(
         "needs": table.needs,
         "runs": [run.label for run in chosen],
         "left_out": [run.label for run in runs if run not in chosen],
+        **_shown(),
     }
 
 
@@ -166,6 +167,7 @@ class Table:
         state[self.places[index]] = run.logical.final_state.astype(np.int64) + 1
         yield "state", state
         yield from segment_columns(run, rows, self._units[job])
+        yield from _shown_columns(segments)
         yield from decision_columns(run, self.time, len(self.runs))
         yield from power_columns(run, self.time, len(self.runs))
 
@@ -203,6 +205,20 @@ def segment_columns(run: Run, rows: Whole, units: Whole) -> Iterable[tuple[str, 
     yield "segment_limit", _limits(segments.requested_time)
     yield "segment_units", fold_signs(segments.requested_number_of_resources - units)
     yield "segment_state", segments.final_state.astype(np.int64)
+
+
+def _shown() -> dict[str, Any]:
+    """Return the columns of jobs.csv that the page shows of a job: name, label, unit, parts of a unit; or nothing."""
+    shown = [(column.name, *column.page[:2], 10**column.page.digits) for column in SCHEMA if column.page is not None]
+    return {"shown": shown} if shown else {}
+
+
+def _shown_columns(segments: JobTable) -> Iterable[tuple[str, Whole]]:
+    """Yield the same columns of some segments, which ``assets/shown.js`` reads; 0 stands for no number."""
+    for name, _, _, parts in _shown().get("shown", ()):
+        values = np.asarray(getattr(segments, name), dtype=np.float64) * parts
+        known = np.abs(values) < LARGEST / 4
+        yield f"shown_{name}", np.where(known, fold_signs(np.rint(np.where(known, values, 0)).astype(np.int64)) + 1, 0)
 
 
 def _dates(table: Table) -> dict[str, Any] | None:

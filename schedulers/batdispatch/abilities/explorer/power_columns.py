@@ -11,11 +11,11 @@ import numpy as np
 
 from batdispatch.abilities.explorer.decision_columns import MOST_OF_A_PAGE, MOST_OF_A_RUN
 from batdispatch.abilities.explorer.streams import Whole, fold_signs, steps
+from batdispatch.abilities.power.engine.energy_files import ENERGY
+from batdispatch.abilities.power.results.run_power import read_joules, series_of
 from batdispatch.core.jobs.job_table import Floats
-from batdispatch.engines.energy_files import ENERGY
-from batdispatch.inputs.series import files_at
+from batdispatch.inputs.named_files import files_at
 from batdispatch.results.origins import find_series
-from batdispatch.results.power import read_joules, series_of
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import machine_of
 

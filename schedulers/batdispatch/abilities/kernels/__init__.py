@@ -11,4 +11,5 @@ The kernels are in C, in the folder `native`; the files here make what they work
 
 from batdispatch.core.abilities import Ability
 
-ABILITY = Ability(name="kernels")
+# Kernels count what hosts burn, and know those that sleep.
+ABILITY = Ability(name="kernels", needs=("power",))

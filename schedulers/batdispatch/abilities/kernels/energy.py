@@ -11,17 +11,16 @@ from batdispatch.abilities.kernels.library import call, structure_of
 from batdispatch.abilities.kernels.simulate import Schedule
 from batdispatch.abilities.kernels.sleepers import ARRIVAL, DECISION, PHASES, deepest_of
 from batdispatch.abilities.kernels.state import Floats, Ints, Jobs
+from batdispatch.abilities.power.engine.energy import OwnMeter
+from batdispatch.abilities.power.engine.energy_files import Changes, EnergyFiles, EnergyTable, PowerRows
+from batdispatch.abilities.power.engine.power_states import COMPUTE, SLEEP, STATES, least_watts, totals_of
+from batdispatch.abilities.power.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.hostsets import Intervals, join_columns
-from batdispatch.core.machine.host_states import AlikeHosts, HostStates
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.blocks import write_rows
 from batdispatch.engines.choices import CountEnergy
-from batdispatch.engines.energy import OwnMeter
-from batdispatch.engines.energy_files import Changes, EnergyFiles, EnergyTable, PowerRows
 from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.power_states import COMPUTE, SLEEP, least_watts, totals_of
-from batdispatch.engines.state_times import STATES
 from batdispatch.native.record import Record
 
 #: Columns of machine_states.csv.

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from batdispatch import __version__
-from batdispatch.abilities.kernels.columns import jobs_of, runs_of
+from batdispatch.abilities.kernels.columns import is_slurm, jobs_of, runs_of
 from batdispatch.abilities.kernels.energy import EnergyRows
 from batdispatch.abilities.kernels.exchange import exchange_of
 from batdispatch.abilities.kernels.files import write
@@ -20,15 +20,17 @@ from batdispatch.abilities.kernels.reasons import columns_for
 from batdispatch.abilities.kernels.simulate import Schedule, schedule_of
 from batdispatch.abilities.kernels.sleepers import inside, power_layer, sleepers_of
 from batdispatch.abilities.kernels.state import ENDS, KINDS, REJECTS, Ints, Jobs
+from batdispatch.abilities.power.results.metrics import NAME as POWER
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.impossible import why_never
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.openings import TOO_LATE
+from batdispatch.core.machine.site import names_several
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.choices import CountEnergy
 from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.simulation import Outcome, Record, Task
+from batdispatch.engines.simulation import Outcome, Record, Refusal, Task
 from batdispatch.inputs.workloads.columns import JobColumns
 
 #: What simulates, with what was built.
@@ -77,6 +79,7 @@ def run(
         jobs = jobs_of(said, dispatcher)
         demands = None if said.told is None else demands_of(machine, jobs)
         if demands is not None:
+            _refuse_choices(machine, said, demands, dispatcher)
             jobs = demands.limited(jobs)
         jobs = with_factors(jobs, dispatcher, machine, demands)
         sleeps = layer is not None and layer.sleep is not None
@@ -114,8 +117,20 @@ def run(
         rejections=rejections,
         users=None if users is None else np.array(said.users, dtype=object)[users],
         digests=outputs.digests(),
-        power=None if energy is None else energy.rows,
+        known={} if energy is None else {POWER: energy.rows},
     )
+
+
+def _refuse_choices(machine: Machine, jobs: JobColumns, demands: Demands, dispatcher: QueueDispatcher) -> None:
+    """Leave jobs to the embedded engine that choose among parts of the machine.
+
+    Raises:
+        Refusal: there are such jobs.
+    """
+    if any(need.request.choices for need in demands.needs):
+        raise Refusal("a job may run in one of several parts of the machine, and kernels know one part a job")
+    if machine.site is not None and is_slurm(dispatcher) and any(map(names_several, jobs.told or ())):
+        raise Refusal("a job names several partitions, and the kernel of slurm-backfill tries one a job")
 
 
 def _who(schedule: Schedule, *kinds: int) -> Ints:

@@ -97,8 +97,7 @@ KNOWLEDGE: Mapping[str, Knowledge] = {
         fixed={
             "preempt": ("none", "the kernel of slurm-backfill preempts no job"),
             **{
-                name: (0, f"the kernel of slurm-backfill knows no {name}")
-                for name in ("loop_starts", "loop_part_jobs", "array_tasks")
+                name: (0, f"the kernel of slurm-backfill knows no {name}") for name in ("loop_starts", "loop_part_jobs")
             },
             "notice": (0.0, "the kernel of slurm-backfill hears of everything at once, and notice is not 0"),
         },

@@ -12,16 +12,16 @@ from batdispatch.abilities.kernels.columns import path_of
 from batdispatch.abilities.kernels.knowledge import knowledge_of, names
 from batdispatch.abilities.kernels.library import structure_of
 from batdispatch.abilities.kernels.nodes import masks_of, words_of
+from batdispatch.abilities.power.machine.host_states import HostStates
+from batdispatch.abilities.power.machine.power import HostPower
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.line.dispatcher import Dispatcher
-from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.power import HostPower
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.native.record import Record
 
-#: The class of `powered`, and those of the rules of sleep that kernels know. They are not imported: their ability may
-#: be missing, and then nothing has these classes.
+#: The class of `powered`, and those of the rules of sleep that kernels know. They are not imported, since most runs do
+#: without them.
 POWER_LAYER = "batdispatch.abilities.power.power_saving.PowerSaving"
 IDLE, QUIET = (f"batdispatch.abilities.power.sleep.rules.{name}" for name in ("Idle", "Quiet"))
 #: Phases of a switch that are noted.

@@ -6,13 +6,13 @@ import heapq
 import math
 import sys
 
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.abilities.power.start import Flexibility, make_start
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.concerns.dependencies import Dependencies
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.ticks import tick_after
-from batdispatch.core.machine.series import Series
 from batdispatch.core.numerals import number_of
 from batdispatch.parts.prediction import Predictions
 

@@ -22,12 +22,16 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 import msgspec
 
 from batdispatch.abilities.power.concerns.power_states import PowerStates
 from batdispatch.abilities.power.concerns.shared_power import SharedPower
-from batdispatch.abilities.power.levels import levels_of
+from batdispatch.abilities.power.machine.facet import powers_of
+from batdispatch.abilities.power.machine.host_states import HostStates
+from batdispatch.abilities.power.machine.power import HostPower
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
@@ -35,10 +39,7 @@ from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.concerns.holds import Holds
 from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.core.machine.host_states import HostStates
 from batdispatch.core.machine.machine import POWER, Machine
-from batdispatch.core.machine.power import HostPower
-from batdispatch.core.machine.series import Series
 
 #: mW in a watt. Demands are rounded up, what there is is rounded down.
 _MILLI = 1000
@@ -94,12 +95,12 @@ class PowerCap:
         Raises:
             InputError: as `begin`.
         """
-        peak = sum(power.most for power in machine.powers)
+        peak = sum(power.most for power in powers_of(machine))
         unit = peak / 100 if self._name.endswith("%") else 1.0
         # What is exact in mW stays so.
         values = [math.floor(min(round(value * unit * _MILLI, 6), _LARGEST)) for value in self._given.values]
         self._cap, self._most = Series(self._given.times, values), max(values)
-        self._at_rest = [_milliwatts(_rest(power)) for power in machine.powers]
+        self._at_rest = [_milliwatts(_rest(power)) for power in powers_of(machine)]
         base = sum(self._at_rest)
         low = min(self._cap.values)
         if low < base:
@@ -117,7 +118,9 @@ class PowerCap:
             max(_unit_power(machine, host, each.states[host]) for host in compute) for each in self.levels
         ]
         self._least_rest = min(self._at_rest[host] for host in compute)
-        self._beyond = [_beyond_rest(power, rest) for power, rest in zip(machine.powers, self._at_rest, strict=True)]
+        self._beyond = [
+            _beyond_rest(power, rest) for power, rest in zip(powers_of(machine), self._at_rest, strict=True)
+        ]
         self._switching = max(self._beyond[host] for host in compute) if sleeps else 0
         self._delay = 0.0
         added = 0 if self._field else max(min(self._per_unit), self._switching)
@@ -386,7 +389,35 @@ def _beyond_rest(power: HostPower, rest: int) -> int:
 
 def _unit_power(machine: Machine, host: int, state: int) -> int:
     """Return how much more than at rest a host burns at most with one unit of a job, in a power state."""
-    power = machine.powers[host]
+    power = powers_of(machine)[host]
     share = 1.0 if machine.exclusive else 1.0 / power.cores
     most = max(power.watts(state, share), power.watts(state, 0.0))
     return max(_milliwatts(most) - _milliwatts(_rest(power)), 0)
+
+
+class Level(NamedTuple):
+    """A power state to compute in for each host."""
+
+    #: By host.
+    states: tuple[int, ...]
+    #: How many times as long as at the usual speed a job takes at most, at least 1.
+    ratio: float
+
+
+def levels_of(machine: Machine) -> list[Level]:
+    """Return the levels of a machine, the usual one first, each slower than the one before.
+
+    On level n each host is in its n-th state below the usual one or, where it has fewer, in its slowest.
+    """
+    slower = [power.slower for power in powers_of(machine)]
+    compute = hostset.ids(machine.compute)
+    found = []
+    for level in range(max(len(slower[host]) for host in compute)):
+        states = tuple(each[min(level, len(each) - 1)] for each in slower)
+        found.append(Level(states, max(_ratio(machine, host, states[host]) for host in compute)))
+    return found
+
+
+def _ratio(machine: Machine, host: int, state: int) -> float:
+    power = powers_of(machine)[host]
+    return 1.0 if state == power.usual else power.states[power.usual].speed / power.states[state].speed

@@ -17,7 +17,7 @@ state        what holds                                what ends it
              (`concerns.boots`).
 ===========  ========================================  =============================================================
 
-Hosts go through the states of `core.machine.host_states`. In each decision, in this order: jobs are shown whose time
+Hosts go through the states of `machine.host_states`. In each decision, in this order: jobs are shown whose time
 has come or whose demand has changed, the dispatcher inside decides, hosts are woken for what it plans, others fall
 asleep. Whenever a job starts or ends and whenever hosts begin or end to switch, what they draw beyond the jobs is
 counted anew.
@@ -36,6 +36,8 @@ from batdispatch.abilities.power.cheap_hours import CheapHours
 from batdispatch.abilities.power.concerns.power_states import PowerStates
 from batdispatch.abilities.power.concerns.shared_power import SharedPower
 from batdispatch.abilities.power.idle_times import IdleTimes
+from batdispatch.abilities.power.machine.host_states import HostStates
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.abilities.power.power_cap import PowerCap, put
 from batdispatch.abilities.power.sleep import IdleHosts, make_sleep
 from batdispatch.abilities.power.slow_jobs import SlowJobs
@@ -58,10 +60,7 @@ from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import SOONEST, Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
-from batdispatch.core.machine.host_states import HostStates
-from batdispatch.core.machine.machine import Machine
-from batdispatch.core.machine.power import SLEEP_PROPERTY
-from batdispatch.core.machine.series import Series
+from batdispatch.core.machine.machine import SLEEP_PROPERTY, Machine
 from batdispatch.core.numerals import number_of
 from batdispatch.layers.base import Layer, chain
 from batdispatch.parts.prediction import Predictions

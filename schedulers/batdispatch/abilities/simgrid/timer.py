@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.abilities.simgrid.library import SimGrid, find_simgrid, how_to_install
-from batdispatch.abilities.simgrid.meter import SimGridMeter
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.hosts import hostset
-from batdispatch.core.machine.host_states import AlikeHosts
 from batdispatch.engines.activities import Activity
-from batdispatch.engines.energy import Hosts
 from batdispatch.engines.mail import Delay
+from batdispatch.engines.timing import Hosts, HostsInState
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.platforms.simgrid_form import readable
 
@@ -133,15 +131,11 @@ class SimGridTimer:
             self._simgrid.sleep(now - self.clock)
             self.clock = self._simgrid.clock()
 
-    def set_pstates(self, group: AlikeHosts, hosts: Hosts, now: float) -> None:
+    def set_pstates(self, group: HostsInState, hosts: Hosts, now: float) -> None:
         """Let hosts have the speed and the watts of another power state, the group's, from now on."""
         self._reach(now)
         for host in hostset.ids(group.hosts):
             self._simgrid.set_pstate(self._hosts[host], group.pstate)
-
-    def meter(self, hosts: int) -> SimGridMeter:
-        """Return what asks SimGrid for joules."""
-        return SimGridMeter(self, hosts)
 
     def joules(self, host: int, now: float) -> float:
         """Return what a host has burnt, as SimGrid charges it."""

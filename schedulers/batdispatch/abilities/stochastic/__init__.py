@@ -7,7 +7,7 @@ ABILITY = Ability(
     commands=(
         Command(
             "requests",
-            "batdispatch.abilities.stochastic.request_options",
+            "batdispatch.abilities.stochastic.question",
             "Print how long a stochastic job should ask for.",
             heading="Dispatchers, and your own",
             after="explain",

@@ -15,8 +15,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,11 @@ import msgspec
 
 from batdispatch.abilities.sites.doors.slurm.conf import SlurmConf, read_conf
 from batdispatch.abilities.sites.doors.slurm.files import SlurmFiles
+from batdispatch.abilities.sites.doors.slurm.keys import GENERAL
 from batdispatch.abilities.sites.doors.slurm.scheduling import (
     CONF,
     DEFAULT_VERSION,
+    PARAMETER_NAMES,
     PARAMETERS_KEY,
     SCHEDULING,
     VERSION,
@@ -46,12 +49,17 @@ from batdispatch.core.machine.machine import CAPACITY_PROPERTY, Machine, capacit
 from batdispatch.core.machine.site import PARTITION_PROPERTY, SITE_PROPERTY, Partition, QueuesProperty, Window
 from batdispatch.inputs.sites import SiteNode, named_platform
 from batdispatch.inputs.workloads.moments import read_duration
+from batdispatch.links.foreign import create_any, is_foreign
 from batdispatch.runs.inputs import Inputs
 
-_SOURCE = "option --change"
+_SOURCE, _BASE = "option --change", "option --dispatcher"
 _ORDERINGS = "batdispatch.orderings"
 _HOSTS = re.compile(r"hosts([+-]\d+(?:\.\d+)?%|[+-]\d+|=\d+)", re.ASCII)
 _PARTITION = re.compile(r"partition\.(.+)\.(?:nodes([+-]\d+)|(max_time|max_nodes|priority)=(.+))", re.ASCII)
+_PARTITION_FIELDS = ("nodes", "max_time", "max_nodes", "priority")
+#: What looks like a change of a partition, and a word with what follows it.
+_PARTITION_LIKE = re.compile(r"(partition\..+\.)(\w+?)([+-]\d+|=.*)", re.ASCII)
+_WORD = re.compile(r"([\w.-]*\w)([+=-].*)", re.ASCII)
 #: What stands before = beside options of the dispatcher and settings of slurm.conf.
 _WORDS = ("hosts", "walltimes", "dispatcher")
 _DISPATCHER = "slurm-backfill"
@@ -137,8 +145,83 @@ def with_change(setup: Setup, text: str) -> Setup:
         return _with_dispatcher(setup, value)
     if equals and key != "hosts" and not key.startswith("partition."):
         return _with_options(setup, {key: value}, text)
+    proposal = _proposal(text, setup.dispatcher)
     known = "partition.NAME.nodes+2, walltimes=last-two, SchedulerParameters=bf_interval=60, dispatcher=easy"
-    raise InputError(f"{text!r} is no change, expected one such as hosts+10%, hosts=110, {known}", source=_SOURCE)
+    expected = f"did you mean {proposal!r}?" if proposal else f"expected one such as hosts+10%, hosts=110, {known}"
+    raise InputError(f"{text!r} is no change, {expected}", source=_SOURCE)
+
+
+def check_changes(changes: Iterable[str], dispatcher: str) -> None:
+    """Refuse changes that suit no site, before anything is read: a word is wrong, or no dispatcher can be so.
+
+    Args:
+        changes: each as people state it.
+        dispatcher: of the site, by name with options in brackets.
+
+    Raises:
+        InputError: there is no such change, or no such dispatcher.
+    """
+    bare = Setup(nodes=(), queues=QueuesProperty(), dispatcher="")
+    site = checked_dispatcher(_decided_by(bare, *parse_named(dispatcher, _BASE)))
+    for text in changes:
+        if match := _PARTITION.fullmatch(text):
+            _, delta, field, value = match.groups()
+            if delta is None:
+                _partition_value(text, field, value)
+        elif not (_HOSTS.fullmatch(text) or _needs_conf(site, text)):
+            checked_dispatcher(with_change(site, text), text)
+
+
+def _needs_conf(site: Setup, text: str) -> bool:
+    """Return whether what a setting does depends on the rest of the site's slurm.conf."""
+    key = text.partition("=")[0].lower()
+    return site.dispatcher == _DISPATCHER and key in SCHEDULING and key != PARAMETERS_KEY
+
+
+def checked_dispatcher(setup: Setup, change: str = "") -> Setup:
+    """Return a site whose dispatcher can be made.
+
+    Raises:
+        InputError: its name or an option is wrong.
+    """
+    try:
+        create_any(setup.dispatcher, setup.options)
+    except InputError as problem:
+        raise InputError(f"{change!r}: {problem}", source=_SOURCE) if change else problem from None
+    return setup
+
+
+def _proposal(text: str, dispatcher: str) -> str:
+    """Return the change that may be meant; empty: none is near."""
+    compact = "".join(text.split())
+    word = _WORD.fullmatch(compact)
+    if inside := _PARTITION_LIKE.fullmatch(compact):
+        begin, field, rest = inside.groups()
+        meant = [begin + name + rest for name in _near(field, _PARTITION_FIELDS)]
+    elif word is None:
+        return ""
+    elif word[1].lower() in PARAMETER_NAMES:
+        meant = [f"SchedulerParameters={compact}"]
+    elif word[1] in _PARTITION_FIELDS[1:]:
+        meant = [f"partition.NAME.{compact}"]
+    else:
+        options = find(dispatcher).options_type.__struct_fields__
+        names = [*_WORDS, *(GENERAL[key] for key in SCHEDULING), *options]
+        meant = [name + word[2] for name in _near(word[1], names)]
+    return next((one for one in meant if one != text and _is_whole(one)), "")
+
+
+def _is_whole(text: str) -> bool:
+    """Return whether a change has all of its parts."""
+    if text.startswith("partition."):
+        return _PARTITION.fullmatch(text) is not None
+    return _HOSTS.fullmatch(text) is not None if text.startswith("hosts") else not text.endswith("=")
+
+
+def _near(name: str, known: Sequence[str]) -> list[str]:
+    """Return the closest known name, if one is close."""
+    by_letters = {one.lower(): one for one in known}
+    return [by_letters[one] for one in difflib.get_close_matches(name.lower(), by_letters, n=1)]
 
 
 # ---------------------------------------------------------------------- who decides
@@ -146,8 +229,12 @@ def with_change(setup: Setup, text: str) -> Setup:
 
 def _with_dispatcher(setup: Setup, text: str) -> Setup:
     name, options = parse_named(text, _SOURCE)
-    if name not in registry.names(GROUP) and name in registry.names(_ORDERINGS):
+    dispatchers, orderings = registry.names(GROUP), registry.names(_ORDERINGS)
+    if name not in dispatchers and name in orderings:
         name, options = "easy", {"ordering": text}
+    elif name not in dispatchers and not is_foreign(name):
+        known = did_you_mean(name, [*dispatchers, *orderings])
+        raise InputError(f"no dispatcher or ordering is called {name!r}; {known}", source=_SOURCE)
     found = _decided_by(setup, name, options)
     return found if CONF in options or not setup.conf.path else with_conf(found, setup.conf)[0]
 
@@ -207,10 +294,9 @@ def _with_options(setup: Setup, options: dict[str, str], text: str) -> Setup:
     known = find(setup.dispatcher).options_type.__struct_fields__
     for key in options:
         if key.replace("-", "_") not in known:
-            raise InputError(
-                f"{text!r}: {setup.dispatcher} has no option {key!r}; {did_you_mean(key, [*known, *_WORDS])}",
-                source=_SOURCE,
-            )
+            proposal = _proposal(text, setup.dispatcher)
+            meant = f"did you mean {proposal!r}?" if proposal else did_you_mean(key, [*known, *_WORDS])
+            raise InputError(f"{text!r}: {setup.dispatcher} has no option {key!r}; {meant}", source=_SOURCE)
     return msgspec.structs.replace(setup, options={**setup.options, **options})
 
 
@@ -274,13 +360,18 @@ def _with_partition(setup: Setup, text: str, match: re.Match[str]) -> Setup:
         inside = _members(setup.queues.partitions)[name]
         kind = max(_kinds(setup), key=lambda names: len(inside.intersection(names)))
         return _resized(setup, kind, int(delta), name)
-    try:
-        told: Any = (read_duration(value) if ":" in value else float(value)) if field == "max_time" else int(value)
-    except ValueError:
-        raise InputError(f"{text!r}: {value!r} is no value of {field}", source=_SOURCE) from None
-    partitions[name] = msgspec.structs.replace(partitions[name], **{field: told})
+    told = {field: _partition_value(text, field, value)}
+    partitions[name] = msgspec.structs.replace(partitions[name], **told)
     queues = msgspec.structs.replace(setup.queues, partitions=list(partitions.values()))
     return msgspec.structs.replace(setup, queues=queues)
+
+
+def _partition_value(text: str, field: str, value: str) -> float:
+    try:
+        return (read_duration(value) if ":" in value else float(value)) if field == "max_time" else int(value)
+    except ValueError:
+        expected = "seconds or [D-]HH:MM:SS" if field == "max_time" else "a whole number"
+        raise InputError(f"{text!r}: {value!r} is no value of {field}, expected {expected}", source=_SOURCE) from None
 
 
 def _resized(setup: Setup, kind: Sequence[str], delta: int, only: str | None) -> Setup:

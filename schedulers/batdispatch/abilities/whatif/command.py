@@ -14,6 +14,7 @@ from batdispatch.cli.logs import log_options
 from batdispatch.cli.messages import Terminal, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import fresh_option, json_option, out_option, processes_option
+from batdispatch.cli.pipe import InputPath
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.runs.spec import RunSpec
 
@@ -32,7 +33,7 @@ _COMMON = (
 
 
 @click.command(cls=Command, common=_COMMON)
-@click.argument("accounts", metavar="ACCOUNTS", type=click.Path())
+@click.argument("accounts", metavar="ACCOUNTS", type=InputPath())
 @options(WhatIfOptions)
 @options(RunSpec, only=("seed", "platform"), needed=False)
 @out_option("whatif")
@@ -56,11 +57,13 @@ def command(
 
     First the site is simulated as it was, and graded from A to D by how near that comes to what really happened. Grade
     D ends the command, unless --anyway is given. Then each change is simulated beside it. One table says what it does
-    to all jobs, another one to whom, both with intervals, and DIR/whatif.html holds both.
+    to all jobs, another one to whom, both with intervals, and DIR/whatif.html holds both. ACCOUNTS may be - for what is
+    piped in.
 
     \b
     Examples:
       batdispatch whatif accounts.txt --slurm site --change hosts+10% --change walltimes=last-two
+      sacct --allusers --parsable2 --format=ALL | batdispatch whatif - --slurm site --change hosts+10%
       batdispatch whatif accounts.txt --change partition.busy.nodes+2 --change SchedulerParameters=bf_interval=60
     """
     from batdispatch.abilities.whatif.whatif import whatif

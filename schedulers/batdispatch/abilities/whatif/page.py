@@ -21,9 +21,10 @@ from batdispatch.core.line.hindsight import name_list
 from batdispatch.report.html import Cell, align_columns, page_text
 from batdispatch.report.opening import FIGURES, Figure, Opening, opening_of
 from batdispatch.results.metrics.rows import page_unit
-from batdispatch.results.numbers import duration, number
+from batdispatch.results.numbers import count_of, duration, number
 
 BASELINE = "baseline"
+_NO_PRICE = "No price was found: none of the figures is worse beyond chance."
 #: What changes are judged by.
 AIMS = tuple(
     aim
@@ -64,6 +65,10 @@ class Group(NamedTuple):
     jobs: int
     waits: RunMetric
 
+    def mean_wait(self, variant: int) -> float:
+        """Return the mean wait of the jobs with a variant, s."""
+        return float(np.nanmean(self.waits.values[:, variant]))
+
 
 @dataclass(frozen=True)
 class WhatIf:
@@ -79,6 +84,7 @@ class WhatIf:
         missing: jobs that did not run in all variants, and do not count.
         grade: of the baseline; None: it was not held against a log.
         folders: of the runs, the baseline's first.
+        period: dates of the first and the last submission; None: the log has no dates.
     """
 
     name: str
@@ -90,6 +96,7 @@ class WhatIf:
     missing: int
     grade: Grade | None
     folders: Sequence[Path]
+    period: tuple[str, str] | None = None
 
     @property
     def baseline(self) -> str:
@@ -136,23 +143,33 @@ def lead(found: WhatIf) -> list[str]:
         lines.append(f"The baseline has grade {found.grade.grade}. {' '.join(found.grade.lines(found.unit))}")
     lines.append(
         f"{found.jobs:,} jobs of {found.name} count, in {windows} windows of one simulation for each row; their mean "
-        f"wait is {found.mean_wait(first)} with {_named(first)}."
+        f"wait is {found.mean_wait(first)} with {_named(first)}.{_period(found)}"
     )
     if found.missing:
         lines.append(f"{found.missing:,} jobs did not run in all rows, for instance since they fit no more: left out.")
     return lines
 
 
-def opening(found: WhatIf) -> Opening:
-    """Return what the page says first: what the first change does to waits, which one does most, and who loses."""
+def _period(found: WhatIf) -> str:
+    return "" if found.period is None else f" The log's jobs came from {found.period[0]} to {found.period[1]}."
+
+
+def opening(found: WhatIf, node_hour: float | None = None) -> Opening:
+    """Return what comes first: what the first change does to waits, its price, which one does most, and who loses.
+
+    Args:
+        found: what came of the changes.
+        node_hour: what a node costs an hour; None: not stated.
+    """
     first, *changes = found.variants
     if not changes:
         return opening_of(f"With {_named(first)}, jobs wait {found.mean_wait(first)} in the mean.", [], [])
-    text = f"{_change(found, 0)}.{_price(found, 0)}"
-    if len(changes) > 1:
-        best = min(changes, key=lambda one: one.mean_wait)
-        text += f" They wait least with {best.label}: {found.mean_wait(best)}."
     losers = [f"{group.kind} {group.name}" for group, pairs in found.group_pairs if _loses(pairs[0])]
+    price = _price(found, 0, node_hour) or ("" if losers else _NO_PRICE)
+    text = " ".join(filter(None, (f"{_change(found, 0)}.", price)))
+    best = min(found.variants, key=lambda one: one.mean_wait)
+    if len(changes) > 1 and best is not changes[0]:
+        text += f" They wait least with {_named(best)}: {found.mean_wait(best)}."
     if losers:
         more = f" and {len(losers) - 3} more" if len(losers) > 3 else ""
         text += f" Worse off with {changes[0].label}, beyond chance: {', '.join(losers[:3])}{more}."
@@ -169,7 +186,7 @@ def _change(found: WhatIf, place: int) -> str:
     first, change, pair = found.variants[0], found.variants[place + 1], found.pairs[AIMS[0]][place]
     now, before = found.mean_wait(change), found.mean_wait(first)
     more = 100 * (change.nodes / first.nodes - 1)
-    nodes = f" ({more:+.3g}\N{NO-BREAK SPACE}% hosts)" if more else ""
+    nodes = f" ({more:+.3g}\N{NO-BREAK SPACE}% nodes)" if more else ""
     said = f"With {change.label}{nodes}, jobs wait {now} in the mean instead of {before} with {_named(first)}"
     if pair.effect is None:
         return said
@@ -177,13 +194,19 @@ def _change(found: WhatIf, place: int) -> str:
     return f"{said}: {amount(AIMS[0], pair.effect)} as long ({interval(AIMS[0], pair.effect)}{chance})"
 
 
-def _price(found: WhatIf, place: int) -> str:
-    """Say where a change is worse than the baseline, as a page of replicates does."""
+def _price(found: WhatIf, place: int, node_hour: float | None) -> str:
+    """Say what a change costs: nodes, and figures that are worse than the baseline's; empty: nothing was found."""
+    change = found.variants[place + 1]
+    more = change.nodes - found.variants[0].nodes
+    costs = [f"{count_of(more, 'node')} more"] if more > 0 else []
+    hour = None if node_hour is None else found.price_of_hour(change, node_hour)
+    if hour is not None:
+        costs.append(f"{hour:,.2f} for each hour of waiting saved")
     pairs = [(aim, found.pairs[aim][place]) for aim in AIMS]
-    worse = [
+    costs += [
         f"{amount(aim, pair.effect)} the {aim.words}" for aim, pair in pairs if pair.effect and is_price(aim, pair)
     ]
-    return f" The price: {name_list(worse)}." if worse else ""
+    return f"The price: {name_list(costs)}." if costs else ""
 
 
 def _loses(pair: Pair) -> bool:
@@ -236,22 +259,17 @@ def rows(found: WhatIf, node_hour: float | None) -> list[tuple[str, list[Cell]]]
 
 
 def group_rows(found: WhatIf) -> dict[str, list[tuple[str, list[Cell]]]]:
-    """Return by kind a row for each group of jobs: how many, and what each change does to their mean wait.
-
-    Without a change, the mean wait itself stands there.
-    """
-    alone = len(found.variants) == 1
+    """Return by kind a row for each group of jobs: how many, their mean wait, and what each change does to it."""
     made: dict[str, list[tuple[str, list[Cell]]]] = {}
     for group, pairs in found.group_pairs:
-        effects = (effect_cell(AIMS[0], pair) for pair in pairs)
-        waits = [Cell(duration(float(np.nanmean(group.waits.values)), found.unit))] if alone else effects
-        cells = [Cell(f"{group.jobs:,}"), *waits]
+        cells = [Cell(f"{group.jobs:,}"), Cell(duration(group.mean_wait(0), found.unit))]
+        cells += [effect_cell(AIMS[0], pair) for pair in pairs]
         made.setdefault(group.kind, []).append((group.name, cells))
     return made
 
 
 def _group_headings(found: WhatIf) -> list[str]:
-    return ["jobs", *([variant.label for variant in found.variants[1:]] or ["mean wait"])]
+    return ["jobs", "mean wait", *(variant.label for variant in found.variants[1:])]
 
 
 def page_of(found: WhatIf, *, runs: str = "", rerun: str = "", node_hour: float | None = None) -> str:
@@ -268,7 +286,7 @@ def page_of(found: WhatIf, *, runs: str = "", rerun: str = "", node_hour: float 
         title=f"What if: {found.name}" if found.variants[1:] else f"{found.baseline} for {found.name}",
         alone=not found.variants[1:],
         lead=" ".join(lead(found)),
-        opening=opening(found),
+        opening=opening(found, node_hour),
         runs=runs,
         headings=headings(found, node_hour),
         rows=rows(found, node_hour),
@@ -281,7 +299,12 @@ def page_of(found: WhatIf, *, runs: str = "", rerun: str = "", node_hour: float 
 
 def text_of(found: WhatIf, node_hour: float | None = None) -> str:
     """Return what a terminal shows."""
-    plain = [*lead(found), "", *_aligned(headings(found, node_hour), rows(found, node_hour))]
+    plain = [
+        opening(found, node_hour).text,
+        *lead(found),
+        "",
+        *_aligned(headings(found, node_hour), rows(found, node_hour)),
+    ]
     groups = [(f"{kind} {name}", cells) for kind, rows in group_rows(found).items() for name, cells in rows]
     plain += ["", *_aligned(["mean wait by", *_group_headings(found)], groups)]
     if found.variants[1:]:
@@ -300,13 +323,21 @@ def as_dict(found: WhatIf, node_hour: float | None = None) -> dict[str, Any]:
     for at, variant in enumerate(found.variants[1:]):
         effects = {aim.metric: _effect(found.pairs[aim][at]) for aim in AIMS}
         by = [
-            {"kind": group.kind, "name": group.name, "jobs": group.jobs, **_effect(pairs[at])}
+            {
+                "kind": group.kind,
+                "name": group.name,
+                "jobs": group.jobs,
+                "mean_wait": group.mean_wait(at + 1),
+                "baseline_mean_wait": group.mean_wait(0),
+                **_effect(pairs[at]),
+            }
             for group, pairs in found.group_pairs
         ]
         price = None if node_hour is None else found.price_of_hour(variant, node_hour)
         changes.append({**variant._asdict(), "against_baseline": effects, "groups": by, "hour_saved_costs": price})
     return {
         "workload": found.name,
+        "period": found.period,
         "jobs": found.jobs,
         "left_out": found.missing,
         "grade": None if grade is None else grade.grade,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.abilities.campaigns.page.table import Block, Floats, RunMetric
-from batdispatch.abilities.whatif.changes import Setup, setup_of, with_change
+from batdispatch.abilities.whatif.changes import Setup, checked_dispatcher, setup_of, with_change
 from batdispatch.abilities.whatif.fidelity.grade import Grade, grade_of
 from batdispatch.abilities.whatif.fidelity.simulation import waits_in, waits_of
 from batdispatch.abilities.whatif.fidelity.words import LOG
@@ -26,7 +26,9 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.dates import dates_of
+from batdispatch.inputs.workloads.groups import account_of, partition_of
 from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.inputs.workloads.windows import plan_windows
 from batdispatch.results.starvation import FolderJobs
@@ -84,14 +86,15 @@ def what_if(
         SimulationError: a run failed.
     """
     with Claim(out):
-        imported = inputs.prepare(listener)
+        columns = inputs.prepare(listener)
+        imported = None if columns is None else columns.told()
         machine = read_platform(inputs.platform, master=base.master_host).machine
         site = setup_of(machine, base.dispatcher)
         setups = dict(variants(site))
         if graded and imported is None:
             raise InputError("is no log, so nothing says what really happened", source=str(inputs.workload))
         specs = _specs(setups, site, base, inputs, out)
-    workload = read_workload(inputs.workload)
+    workload = inputs.read()
 
     def make(count: int) -> dict[str, Path]:
         names = run_names(list(setups))[:count]
@@ -101,6 +104,7 @@ def what_if(
             processes=processes,
             listener=listener,
             fresh=fresh and count == 1,
+            workload=inputs.file,
             names=names,
             called=list(setups)[:count],
         )
@@ -129,10 +133,21 @@ def run_names(labels: Sequence[str]) -> list[str]:
 
 
 def with_changes(changes: Sequence[str]) -> Callable[[Setup], dict[str, Setup]]:
-    """Return what makes the variants of a site by changes, each of the baseline."""
+    """Return what makes the variants of a site by changes, each of the baseline.
+
+    Raises:
+        InputError: a change stands twice; what is returned raises it if a change does not suit the site.
+    """
     if len(set(changes)) != len(changes) or BASELINE in changes:
         raise InputError("a change stands twice", source="option --change")
-    return lambda setup: {BASELINE: setup, **{text: with_change(setup, text) for text in changes}}
+
+    def variants(setup: Setup) -> dict[str, Setup]:
+        return {
+            BASELINE: checked_dispatcher(setup),
+            **{text: checked_dispatcher(with_change(setup, text), text) for text in changes},
+        }
+
+    return variants
 
 
 def _specs(setups: Mapping[str, Setup], site: Setup, base: RunSpec, inputs: Inputs, out: Path) -> list[RunSpec]:
@@ -192,30 +207,49 @@ def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
     waits = {label: waits_in(FolderJobs(folder).logical, rows) for label, folder in runs.folders.items()}
     ran = ~np.isnan(np.array([wait for wait, _ in waits.values()])).any(axis=0)
     windows = [part[ran[part]] for part in _windows(workload)]
-    blocks = tuple(Block(workload.name, f"window {number}") for number in range(len(windows)))
 
-    def metric(name: str, measure: Callable[[Floats, Floats], float], chosen: Sequence[NDArray[np.int64]]) -> RunMetric:
+    def metric(name: str, chosen: Sequence[NDArray[np.int64]]) -> RunMetric:
+        measure = _MEASURES[name]
+        # The mean of the windows is that of their jobs, also where windows have different numbers of them.
+        mean_size = np.mean([len(part) for part in chosen]) if name.startswith("mean_") else None
         values = [
-            [measure(wait[part], run[part]) if len(part) else np.nan for wait, run in waits.values()] for part in chosen
+            [
+                measure(wait[part], run[part]) * (len(part) / mean_size if mean_size else 1.0) if len(part) else np.nan
+                for wait, run in waits.values()
+            ]
+            for part in chosen
         ]
+        blocks = tuple(Block(workload.name, f"window {number}") for number in range(len(chosen)))
         return RunMetric(name, blocks, tuple(waits), np.array(values))
 
-    tables = {aim: metric(aim.metric, _MEASURES[aim.metric], windows) for aim in AIMS}
+    tables = {aim: metric(aim.metric, windows) for aim in AIMS}
     groups = []
     counted = np.concatenate(windows)
     for kind, names in _kinds(workload).items():
         for name in sorted(set(names[counted].tolist()), key=_natural):
-            chosen = [part[names[part] == name] for part in windows]
-            own = metric("mean_waiting_time", _MEASURES["mean_waiting_time"], chosen)
-            groups.append(Group(kind, name, int(sum(map(len, chosen))), own))
+            jobs = counted[names[counted] == name]
+            # Windows of its own: those of all jobs may hold few of its jobs, or none.
+            own = metric("mean_waiting_time", np.array_split(jobs, min(WINDOWS, len(jobs))))
+            groups.append(Group(kind, name, len(jobs), own))
     hours = float(np.ptp([job.submission for job in workload.jobs])) / 3600
     variants = [
         Variant(label, len(runs.setups[label].nodes), float(wait[counted].mean()), float(wait[ran].sum()))
         for label, (wait, _) in waits.items()
     ]
     missing = len(rows) - int(ran.sum())
+    dates = dates_of(workload.about)
+    ends = workload.jobs[0].submission, workload.jobs[-1].submission
     return WhatIf(
-        workload.name, variants, tables, groups, hours, len(counted), missing, grade, list(runs.folders.values())
+        name=workload.name,
+        variants=variants,
+        tables=tables,
+        groups=groups,
+        hours=hours,
+        jobs=len(counted),
+        missing=missing,
+        grade=grade,
+        folders=list(runs.folders.values()),
+        period=None if dates is None else (dates.text(ends[0]), dates.text(ends[1])),
     )
 
 
@@ -231,10 +265,9 @@ def _kinds(workload: Workload) -> dict[str, NDArray[np.object_]]:
     """Return the names of each job's partition, size class and group of users, object [job]."""
     found: dict[str, list[str]] = {"partition": [], "size": [], "group": []}
     for job in workload.jobs:
-        extra = job.extra
-        found["partition"].append(str(extra.get("partition", extra.get("queue", "none"))))
+        found["partition"].append(partition_of(job) or "none")
         found["size"].append(_size(job.units))
-        found["group"].append(str(extra.get("account", extra.get("group", job.user or "unknown"))))
+        found["group"].append(account_of(job) or job.user or "unknown")
     most = {name for name, _ in Counter(found["group"]).most_common(_GROUPS)}
     found["group"] = [name if name in most else "others" for name in found["group"]]
     return {kind: np.array(names, dtype=object) for kind, names in found.items() if len(set(names)) > 1}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from batdispatch.abilities.whatif.changes import Setup, conf_of, with_change, with_conf
+from batdispatch.abilities.whatif.changes import Setup, check_changes, conf_of, with_change, with_conf
 from batdispatch.api.calls import LOG, RUN, Call
 from batdispatch.api.results import Folder
 from batdispatch.api.settings import takes
@@ -105,6 +105,7 @@ def whatif(
     changes = [change] if isinstance(change, str) else list(change)
     if not changes:
         raise InputError("expected at least one", source="option --change")
+    check_changes(changes, dispatcher)
     call = Call(accounts, platform, out, listener, settings, processes=processes, fresh=fresh)
 
     def variants(setup: Setup) -> dict[str, Setup]:

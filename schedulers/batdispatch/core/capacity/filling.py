@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from batdispatch.core.capacity.need import Need
@@ -12,11 +13,15 @@ from batdispatch.core.capacity.space import Space
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import single_choices
 
 
 def first_fit(space: Space[Any], free: Any, job: Job) -> Allocation | None:
     """Return the lowest hosts of `free` on which a job's units fit, or None. Needs a space that knows its hosts."""
     request = job.request
+    if request.choices:
+        found = (first_fit(space, free, replace(job, request=one)) for one in single_choices(request))
+        return next((allocation for allocation in found if allocation is not None), None)
     if not space.machine.exclusive:
         if space.machine.licences and not space.fits(free, job):
             return None

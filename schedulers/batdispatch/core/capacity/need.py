@@ -37,6 +37,7 @@ class Need:
 
     __slots__ = (
         "_allowed",
+        "_choices",
         "amounts",
         "each",
         "hosts",
@@ -74,6 +75,7 @@ class Need:
         self._allowed: NDArray[np.bool_] | None = None
         if self.hosts != machine.compute:
             self._allowed = hostset.flags_of(self.hosts, len(machine.hosts))
+        self._choices = [hostset.flags_of(mask & self.hosts, len(machine.hosts)) for mask in request.choices]
         self.least, self.most = request.nodes or (1, request.units)
         self.each = request.units_per_node or 0
         self._check(machine, machine.units_are_hosts(request))
@@ -147,6 +149,11 @@ class Need:
 
     def enough(self, room: NDArray[np.int64]) -> bool:
         """Return whether all units find a place in a room, int64 [host], on a number of nodes that was asked for."""
+        if self._choices:
+            return any(self._enough_there(np.where(flags, room, 0)) for flags in self._choices)
+        return self._enough_there(room)
+
+    def _enough_there(self, room: NDArray[np.int64]) -> bool:
         if self.request.contiguous:
             return self.range_in(room) is not None
         return self._enough(room)
@@ -198,6 +205,8 @@ class Need:
                 if request.named and name not in request.named
                 else "not open to it: the site leaves it other hosts"
             )
+        if request.choices and all(allocation.mask & ~mask & machine.compute for mask in request.choices):
+            return "its hosts are not all in one of the parts of the machine that it may choose from"
         if request.nodes and not self.least <= size <= self.most:
             return f"it asks for {self.least} to {self.most} nodes, the allocation has {size}"
         if self.each:

@@ -249,6 +249,12 @@ class HostSpace(WholeHosts):
 
     def enough(self, room: int, job: Job) -> bool:
         request = job.request
+        if request.choices:
+            return any(self._enough(room & mask, request) for mask in request.choices)
+        return self._enough(room, request)
+
+    @staticmethod
+    def _enough(room: int, request: Request) -> bool:
         if room.bit_count() < request.units:
             return False
         return not request.contiguous or hostset.lowest_run(room, request.units) is not None
@@ -410,10 +416,8 @@ class NodeSpace(AmountArrays):
             frees[:, hosts] -= used
 
     def only(self, free: NDArray[np.int64], hosts: int) -> NDArray[np.int64]:
-        listed = hostset.ids(hosts & self.machine.compute)
-        kept = np.zeros_like(free)
-        kept[listed] = free[listed]
-        return kept
+        flags = hostset.flags_of(hosts & self.machine.compute, len(free))
+        return np.where(flags[:, None], free, 0)
 
     def pooled(self, free: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.asarray(free.sum(axis=0))

@@ -44,25 +44,41 @@ class Form(Enum):
         return self in (Form.NUMBER, Form.WHOLE)
 
 
+class PageForm(NamedTuple):
+    """How the page shows a number of a job beside what it says of each job anyway.
+
+    Attributes:
+        label: what stands before the number.
+        unit: what stands behind it; ``s``: it is a length of time, which has the unit that suits it.
+        digits: behind the point that the page keeps.
+    """
+
+    label: str
+    unit: str = ""
+    digits: int = 3
+
+
 class Column(NamedTuple):
-    """How a column stands in the file.
+    """How a column stands in the file, and on the page.
 
     Attributes:
         name: in the header, and of the field of `JobTable`.
         form: of its fields.
         is_required: whether a file without it is no jobs file; other columns are filled in.
         of_those_that_ran: whether the field of a rejected job is empty.
+        page: how the explorer shows a column of numbers of a job; None: it does not, or in its own way.
     """
 
     name: str
     form: Form
     is_required: bool = False
     of_those_that_ran: bool = False
+    page: PageForm | None = None
 
 
-def _form(form: Form, *, needed: bool = False, ran: bool = False) -> dict[str, Any]:
+def _form(form: Form, *, needed: bool = False, ran: bool = False, page: PageForm | None = None) -> dict[str, Any]:
     """Return what `Column` says of a field of `JobTable`."""
-    return {"column": (form, needed, ran)}
+    return {"column": (form, needed, ran, page)}
 
 
 @dataclass(frozen=True)

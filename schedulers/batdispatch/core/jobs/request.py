@@ -27,6 +27,7 @@ The names of the fields in a job's JSON object, in the workloads and messages of
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -90,6 +91,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
     #: Mask of the hosts that the site leaves to the job (`core.machine.site`); None: all. It is worked out for one
     #: machine when the job is submitted, and is neither read nor written.
     allowed: int | None = None
+    #: Masks of hosts: all hosts of the job lie in one of them, as where it names several partitions; empty: in any. As
+    #: with `allowed`, which is their union then, this is worked out for one machine.
+    choices: tuple[int, ...] = ()
     #: Power that the job adds, and that must be left beside it at its start, in mW; None: it is not counted. As with
     #: `allowed`, this is worked out for one machine.
     power: tuple[int, int] | None = None
@@ -106,6 +110,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
             or self.contiguous
             or self.licences
             or self.allowed is not None
+            or self.choices
             or self.power is not None
         )
         msgspec.structs.force_setattr(self, "plain", not restricted)
@@ -138,6 +143,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
         if self.nodes is not None:
             return self.nodes[0]
         return -(-self.units // self.units_per_node) if self.units_per_node else 1
+
+
+@lru_cache(maxsize=10_000)
+def single_choices(request: Request) -> tuple[Request, ...]:
+    """Return a request once for each of its choices, in their order, as one that has to do with that one alone."""
+    return tuple(msgspec.structs.replace(request, allowed=mask, choices=()) for mask in request.choices)
 
 
 def amounts(by_name: Mapping[str, int]) -> Amounts:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, Stay
@@ -28,10 +28,35 @@ GROUP = "batdispatch.concerns"
 Opener = Callable[[Job, float], tuple[Job, float]]
 
 C = TypeVar("C", bound="Concern")
+D = TypeVar("D", d.Execute, d.Kill)
+
+
+class Introduction(NamedTuple):
+    """The dispatcher that will decide, before any job has come; a concern may refuse it by an InputError."""
+
+    dispatcher: Any
+    #: Seconds that a decision takes; None: the measured ones.
+    delay: float | None
+
+
+class Rejection(NamedTuple):
+    """A waiting job was rejected."""
+
+    job: Job
+
+
+class ReplyDue(NamedTuple):
+    """A reply is about to be sent: the last decisions before it can be taken."""
+
+
+#: What a concern learns of besides starts and ends.
+News = e.Event | Introduction | Rejection | ReplyDue
 
 
 class Concern:
     """Something that has a say in starts and ends. A subclass overrides what it has to say; nothing else is asked.
+
+    It is made with its ledger, and may join at once. One that says on what terms jobs wait is a `QueueTerms`.
 
     Attributes:
         ledger: the `Ledger` that it belongs to; a subclass says so.
@@ -49,25 +74,9 @@ class Concern:
         concerns: Concerns = ledger.concerns
         return concerns.of(cls)
 
-    @classmethod
-    def begins(cls, ledger: Any) -> bool:
-        """Return whether there is something to see to before any job has come."""
-        return False
-
-    def meet(self, dispatcher: Any, delay: float | None) -> None:
-        """Learn who decides and how many seconds a decision takes (None: the measured ones), before any job has come.
-
-        Raises:
-            InputError: the `Dispatcher` cannot do with it.
-        """
-
     def join(self) -> None:
-        """Have a say from now on."""
+        """Have a say from now on, until `Concerns.leave`."""
         self.ledger.concerns.join(self)
-
-    def leave(self) -> None:
-        """Have no say any more, until the next `join`."""
-        self.ledger.concerns.leave(self)
 
     # ------------------------------------------------------------------ hosts and capacity
 
@@ -87,7 +96,49 @@ class Concern:
         """Return the capacity of the idle machine with what it lends, values of the ledger's space."""
         return whole
 
-    # ------------------------------------------------------------------ waiting jobs
+    # ------------------------------------------------------------------ what happens to jobs
+
+    def may_start(self, job: Job, allocation: Allocation, entry: Any) -> Any:
+        """Return what is idle, an entry of `IdleCapacity.books`, with what is kept for a job that is to start.
+
+        Raises:
+            ImpossibleDecision: the job may not start.
+        """
+        return entry
+
+    def on_start(self, stay: Stay) -> None:
+        """Learn of a job that was started."""
+
+    def let_through(self, decision: D) -> D | None:
+        """Return what the simulator hears now of a decision to start or to kill jobs; None: nothing.
+
+        A concern that keeps a start back takes the decision when the job can begin.
+        """
+        return decision
+
+    def on_end(self, stay: Stay) -> None:
+        """Learn of a job that ended, when what it used is idle again."""
+
+    def on_event(self, event: News) -> None:
+        """Learn of an event other than a submission and an end, when the ledger has checked it, or of other news.
+
+        If the event undid a start, so that the job waits again, its stay is added to `Concerns.called_off`.
+
+        Raises:
+            InputError: it contradicts what was said or decided before.
+        """
+
+    def check(self, idle: Any) -> Any:
+        """Verify its invariants, and return what is idle beside what it keeps; for `Ledger.check`.
+
+        Raises:
+            AssertionError: one does not hold.
+        """
+        return idle
+
+
+class QueueTerms(Concern):
+    """A concern that says on what terms jobs wait: in what form they are shown, and for how long they may run."""
 
     def admit(self, job: Job) -> Job:
         """Return a job that was submitted as it is to wait."""
@@ -120,64 +171,14 @@ class Concern:
         """Return what says which hosts are open to a waiting job; None: always all that it asks for."""
         return None
 
-    # ------------------------------------------------------------------ what happens to jobs
-
-    def may_start(self, job: Job, allocation: Allocation) -> None:
-        """Check that a waiting job may start.
-
-        Raises:
-            ImpossibleDecision: it may not.
-        """
-
-    def idle_for(self, job: Job, entry: Any) -> Any:
-        """Return what is idle, an entry of `IdleCapacity.books`, with what is kept for a job that is to start."""
-        return entry
-
-    def keeps(self, stay: Stay, execute: d.Execute) -> bool:
-        """Return whether it keeps the decision to start a job back, to take it when the job can begin."""
-        return False
-
-    def on_start(self, stay: Stay) -> None:
-        """Learn of a job that was started."""
-
-    def on_end(self, stay: Stay) -> None:
-        """Learn of a job that ended, when what it used is idle again."""
-
-    def on_reject(self, job: Job) -> None:
-        """Learn of a waiting job that was rejected."""
-
-    def on_kill(self, job_ids: list[str]) -> list[str]:
-        """Learn of jobs that are to be killed, and return those of which the simulator is to hear now."""
-        return job_ids
-
-    def on_event(self, event: e.Event) -> None:
-        """Learn of an event other than a submission and an end, when the ledger has checked it.
-
-        Raises:
-            InputError: it contradicts what was said or decided before.
-        """
-
-    def take_called_off(self) -> list[Stay]:
-        """Take out and return the stays that came to nothing by the last event: their jobs wait again."""
-        return []
-
-    def on_reply(self) -> None:
-        """Take the last decisions before a reply."""
-
-    def check(self, idle: Any) -> Any:
-        """Verify its invariants, and return what is idle beside what it keeps; for `Ledger.check`.
-
-        Raises:
-            AssertionError: one does not hold.
-        """
-        return idle
-
 
 class Concerns:
     """The concerns of a ledger, and what they say together.
 
     Attributes:
         active: those that have joined, in the order in which they did.
+        terms: those of them that say on what terms jobs wait.
+        called_off: stays that came to nothing by the last event: their jobs wait again.
     """
 
     def __init__(self, ledger: Any) -> None:
@@ -185,6 +186,8 @@ class Concerns:
         self._made: dict[type[Concern], Concern] = {}
         #: Replaced, never changed: a concern may join or leave while others are asked.
         self.active: tuple[Concern, ...] = ()
+        self.terms: tuple[QueueTerms, ...] = ()
+        self.called_off: list[Stay] = []
 
     def of(self, kind: type[C]) -> C:
         """Return the concern of a kind; the first time it is made."""
@@ -196,11 +199,28 @@ class Concerns:
     def join(self, concern: Concern) -> None:
         """Let a concern have a say."""
         if concern not in self.active:
-            self.active = (*self.active, concern)
+            self._activate((*self.active, concern))
 
     def leave(self, concern: Concern) -> None:
-        """Let a concern have no say any more."""
-        self.active = tuple(other for other in self.active if other is not concern)
+        """Let a concern have no say any more, until it joins again."""
+        self._activate(tuple(other for other in self.active if other is not concern))
+
+    def _activate(self, concerns: tuple[Concern, ...]) -> None:
+        self.active = concerns
+        self.terms = tuple(each for each in concerns if isinstance(each, QueueTerms))
+
+    def tell(self, news: News) -> None:
+        """Let all learn of something."""
+        for concern in self.active:
+            concern.on_event(news)
+
+    def let_through(self, decision: D) -> D | None:
+        """Return what the simulator hears now of a decision to start or to kill jobs; None: nothing."""
+        left: D | None = decision
+        for concern in self.active:
+            if left is not None:
+                left = concern.let_through(left)
+        return left
 
     def mask(self) -> int:
         """Return the mask of the hosts on which nothing may start on behalf of any."""
@@ -228,17 +248,17 @@ class Concerns:
 
     def at_best(self, job: Job) -> Job:
         """Return a waiting job as it will be shown when most hosts are open to it."""
-        for concern in self.active:
-            job = concern.at_best(job)
+        for terms in self.terms:
+            job = terms.at_best(job)
         return job
 
     def longest(self, job: Job) -> float:
         """Return the longest walltime that all allow a job, in seconds."""
-        return min((concern.longest(job) for concern in self.active), default=math.inf)
+        return min((terms.longest(job) for terms in self.terms), default=math.inf)
 
     def opener(self) -> Opener | None:
         """Return what says which hosts are open to a waiting job; None: always all that it asks for."""
-        return next((opener for concern in self.active if (opener := concern.opener()) is not None), None)
+        return next((opener for terms in self.terms if (opener := terms.opener()) is not None), None)
 
     def check(self, idle: Any) -> Any:
         """Verify the invariants of all, and return what is idle beside what they keep."""

@@ -43,7 +43,7 @@ from batdispatch.core.jobs.request import Request
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line import registry
-from batdispatch.core.line.concern import GROUP, Concern, Concerns
+from batdispatch.core.line.concern import GROUP, Concern, Concerns, Rejection
 from batdispatch.core.line.idle_capacity import IdleCapacity
 from batdispatch.core.line.roll import Roll
 from batdispatch.core.line.ticks import DIGITS, DIGITS_OF_MILLISECONDS, TICK, tick_after, tick_before
@@ -109,8 +109,7 @@ class Ledger:
         self.roll.may_grow = bool(begins.config.get("dynamic-jobs-enabled"))
         self.concerns = Concerns(self)
         for kind in announced_concerns():
-            if kind.begins(self):
-                kind.of(self).join()
+            kind.of(self)
 
     # ------------------------------------------------------------------ what the simulator tells
 
@@ -128,16 +127,16 @@ class Ledger:
         if event.profile is not None:
             workload = job.id.partition("!")[0]
             self.profiles.setdefault(workload, {})[job.profile] = event.profile
-        for concern in self.concerns.active:
-            job = concern.admit(job)
+        for terms in self.concerns.terms:
+            job = terms.admit(job)
         if not job.request.plain:
             self.plain = False
         return job if self.roll.enter(job, self.now) else self.line_up(job)
 
     def line_up(self, job: Job) -> Job:
         """Put a job into the queue that waits for no other, unless a concern keeps it back; return it as shown."""
-        for concern in self.concerns.active:
-            shown = concern.line_up(job)
+        for terms in self.concerns.terms:
+            shown = terms.line_up(job)
             if shown is not None:
                 return shown
         self.queue[job.id] = job
@@ -213,8 +212,7 @@ class Ledger:
         effect = self._EFFECTS.get(type(event))
         if effect is not None:
             effect(self, event)
-        for concern in self.concerns.active:
-            concern.on_event(event)
+        self.concerns.tell(event)
         if type(event) in _COMINGS:
             self.shut()
 
@@ -357,8 +355,8 @@ class Ledger:
         if job.parent and self.roll.continues_nobody(job):
             return f"continues job {job.parent}, which is unknown"
         why: Callable[[Job], str] = self._unfit
-        for concern in self.concerns.active:
-            why = partial(concern.why_never, unfit=why)
+        for terms in self.concerns.terms:
+            why = partial(terms.why_never, unfit=why)
         return why(job)
 
     def _unfit(self, job: Job) -> str:
@@ -418,8 +416,7 @@ class Ledger:
         idle, concerns = self.idle, self.concerns.active
         entry = idle.entry
         for concern in concerns:
-            concern.may_start(job, allocation)
-            entry = concern.idle_for(job, entry)
+            entry = concern.may_start(job, allocation, entry)
         # What is cleared at once needs no closer look at its hosts.
         left = None if idle.unavailable else idle.books.cleared(entry, job, allocation)
         if left is None:
@@ -453,10 +450,7 @@ class Ledger:
         if place.given_up:
             self.given_up.update(place.given_up)
         execute = d.Execute(self.now, job_id, allocation, mapping, storage, place.io_job)
-        for concern in concerns:
-            if concern.keeps(stay, execute):
-                break
-        else:
+        if not concerns or self.concerns.let_through(execute) is not None:
             self.roll.begin(job_id, self.now)
             self.decisions.append(execute)
         if self.on_start is not None:
@@ -547,8 +541,8 @@ class Ledger:
         if self.queue.get(job.id) is not job:
             raise self.refusal(f"job {job.id} cannot be rejected: it is {self.state_of(job.id)}")
         del self.queue[job.id]
-        for concern in self.concerns.active:
-            concern.on_reject(job)
+        if self.concerns.active:
+            self.concerns.tell(Rejection(job))
         self.roll.end(job.id, JobState.REJECTED, self.now)
         self.rejections.append((job.id, reason))
         self.decisions.append(d.Reject(self.now, job.id, reason))
@@ -559,12 +553,12 @@ class Ledger:
         for job_id in listed:
             if job_id not in self.running:
                 raise self.refusal(f"job {job_id} cannot be killed: it is {self.state_of(job_id)}")
-        if listed:
-            self.roll.to_kill.update(listed)
-            for concern in self.concerns.active:
-                listed = concern.on_kill(listed)
-        if listed:
-            self.decisions.append(d.Kill(self.now, listed))
+        if not listed:
+            return
+        self.roll.to_kill.update(listed)
+        decision = self.concerns.let_through(d.Kill(self.now, listed))
+        if decision is not None:
+            self.decisions.append(decision)
 
     def wake_at(self, time: float, *, at_once: bool = False) -> float:
         """Ask to be called at `time`, in seconds, later than now; return the moment at which the call is to come, in s.

@@ -19,16 +19,16 @@ The steps, in this order:
 
 1. *Begin.* The first event of the first message is SIMULATION_BEGINS. A simulation that lacks what the dispatcher or
    the machine needs is refused. Otherwise the event makes the ledger, concerns join that have something to see to from
-   the beginning (`Concern.begins`) and refuse a dispatcher that cannot do with them (`Concern.meet`), and
-   `Dispatcher.begin` is called. Before that nothing else can happen; afterwards it cannot happen again.
+   the beginning, and refuse a dispatcher that cannot do with them (`concern.Introduction`), and `Dispatcher.begin` is
+   called. Before that nothing else can happen; afterwards it cannot happen again.
 2. *Apply.* The events of a message are applied one by one, in the order in which they stand: the ledger checks and
    applies an event, concerns hear of it (`admit` and `line_up` for a submission, `on_end`, `on_event`), then the
-   dispatcher does (`on_submit`, `on_end`, `on_killed`, `on_event`). If an event undid a start, the dispatcher hears of
-   that first (`on_called_off`). A job that can never run is rejected before the dispatcher hears of it, unless a layer
-   gives it another form (`Dispatcher.reshapes`). A job that depends on others, or a task of an array with a limit, is
-   kept back (`core.line.roll`). Time never goes backwards.
-3. *Turn.* Concerns show waiting jobs anew where that is due (`Concern.turn`), such as where reservations have closed or
-   opened hosts: the dispatcher hears of `on_withdrawn`, then of `on_submit`.
+   dispatcher does (`on_submit`, `on_end`, `on_killed`, `on_event`). If an event undid a start (`Concerns.called_off`),
+   the dispatcher hears of that first (`on_called_off`). A job that can never run is rejected before the dispatcher
+   hears of it, unless a layer gives it another form (`Dispatcher.reshapes`). A job that depends on others, or a task of
+   an array with a limit, is kept back (`core.line.roll`). Time never goes backwards.
+3. *Turn.* Concerns show waiting jobs anew where that is due (`QueueTerms.turn`), such as where reservations have closed
+   or opened hosts: the dispatcher hears of `on_withdrawn`, then of `on_submit`.
 4. *Follow up.* Three things are done in turn until none of them changes anything (`concerns.dependencies`). What ended
    is over, unless a registered job continues it by now. Blocked jobs that can never start are rejected. Blocked jobs
    that have nothing to wait for any more enter the queue in order of arrival, and the dispatcher hears of them. So
@@ -36,15 +36,14 @@ The steps, in this order:
    is left open here: that of a job which a decision has killed. The dispatcher may continue it until it has decided
    with the answer to the kill (`on_killed`), which may come in a later message than the job's end.
 5. *Decide.* `Dispatcher.decide` is called once for all events of a message, whatever their number. It acts through the
-   ledger's methods, which check each decision at the line that makes it: what is impossible raises
-   `ImpossibleDecision` there, and no decision of the message is sent. A start goes through three gates before anything
-   changes: concerns may forbid it (`may_start`) and give back what they keep for this job (`idle_for`); then the hosts
-   must be there and have what the job needs. After that the job holds its hosts, concerns learn of it (`on_start`), and
-   the decision is sent, unless a concern takes it later (`keeps`). A dispatcher may also act while it hears of events.
-   What the decisions start or reject may free others or leave them without hope: step 4 is done again, now for killed
-   jobs as well if the answer to the kill has come. If it frees jobs, the dispatcher decides once more, until no job is
-   freed.
-6. *Reply.* Concerns add their last decisions (`Concern.on_reply`). The decisions leave in the order in which they were
+   ledger's methods, which check each decision at the line that makes it: what is impossible raises `ImpossibleDecision`
+   there, and no decision of the message is sent. A start goes through three gates before anything changes: concerns may
+   forbid it, or give back what they keep for this job (`may_start`); then the hosts must be there and have what the job
+   needs. After that the job holds its hosts, concerns learn of it (`on_start`), and the decision is sent, unless a
+   concern takes it later (`let_through`). A dispatcher may also act while it hears of events. What the decisions start
+   or reject may free others or leave them without hope: step 4 is done again, now for killed jobs as well if the answer
+   to the kill has come. If it frees jobs, the dispatcher decides once more, until no job is freed.
+6. *Reply.* Concerns add their last decisions (`concern.ReplyDue`). The decisions leave in the order in which they were
    taken. If deciding takes simulated time, they take effect when it has passed, and so do the starts in the ledger.
 7. *End.* SIMULATION_ENDS is the last event, and comes when no job runs or waits. The dispatcher reports, and no message
    may follow.
@@ -67,14 +66,15 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.blame import blame, file_of, interrupt_of
+from batdispatch.core.line.concern import Introduction, ReplyDue
 from batdispatch.core.line.concerns.dependencies import Dependencies
 from batdispatch.core.line.concerns.registration import Registration
 from batdispatch.core.line.dispatcher import Dispatcher
-from batdispatch.core.line.features import check_features
 from batdispatch.core.line.idle_calls import IdleCalls
 from batdispatch.core.line.ledger import SOONEST, Ledger
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.ticks import TICK
+from batdispatch.core.machine.storages import uses_storage
 
 #: Seconds of simulated time that a decision takes: a constant, or None for the measured time.
 DecisionTime = float | None
@@ -170,7 +170,7 @@ class Session:
             apply.get(type(event), hear)(ledger, event)
         if self.ended:
             return Reply(now, ledger.take_decisions())
-        if ledger.concerns.active:
+        if ledger.concerns.terms:
             self._turn(ledger)
         self._follow_up(ledger, decided=False)
         timed = self._timed
@@ -178,8 +178,8 @@ class Session:
         self.dispatcher.decide(ledger)
         while self._follow_up(ledger, decided=True):
             self.dispatcher.decide(ledger)
-        for concern in ledger.concerns.active:
-            concern.on_reply()
+        if ledger.concerns.active:
+            ledger.concerns.tell(ReplyDue())
         spent = self._clock() - began if timed else 0.0
         if timed:
             self.decision_times.append(now)
@@ -201,10 +201,9 @@ class Session:
     def _begin(self, events: Sequence[e.Event]) -> Ledger:
         if not events or not isinstance(events[0], e.SimulationBegins):
             raise InputError("the first event must be SIMULATION_BEGINS")
-        check_features(events[0], self.dispatcher)
+        _check_features(events[0], self.dispatcher)
         self.ledger = ledger = Ledger(events[0])
-        for concern in ledger.concerns.active:
-            concern.meet(self.dispatcher, self.decision_time)
+        ledger.concerns.tell(Introduction(self.dispatcher, self.decision_time))
         registration = Registration.of(ledger)
         registration.on_registered = lambda job: self._entered(ledger, job)
         if type(self.dispatcher).on_start is not Dispatcher.on_start:
@@ -239,8 +238,8 @@ class Session:
 
     def _turn(self, ledger: Ledger) -> None:
         """Let the dispatcher see waiting jobs in the form in which concerns show them from now on."""
-        for concern in ledger.concerns.active:
-            for before, shown in concern.turn():
+        for terms in ledger.concerns.terms:
+            for before, shown in terms.turn():
                 if before is not None:
                     self.dispatcher.on_withdrawn(ledger, before)
                 if shown is not None:
@@ -275,9 +274,9 @@ class Session:
 
     def _heard(self, ledger: Ledger, event: e.Event) -> None:
         ledger.apply(event)
-        for concern in ledger.concerns.active:
-            for stay in concern.take_called_off():
-                self.dispatcher.on_called_off(ledger, stay)
+        called_off = ledger.concerns.called_off
+        while called_off:
+            self.dispatcher.on_called_off(ledger, called_off.pop(0))
         self.dispatcher.on_event(ledger, event)
 
     def _ends(self, ledger: Ledger, event: e.SimulationEnds) -> None:
@@ -308,3 +307,40 @@ class Session:
                 ledger.roll.begin(decision.job_id, at)
             moved.append(msgspec.structs.replace(decision, time=at))
         return moved
+
+
+def _check_features(begins: e.SimulationBegins, dispatcher: Dispatcher) -> None:
+    """Compare what a simulator allows with what the dispatcher says it does and what the machine is.
+
+    What a simulator does not speak of (Batsim 5 always lets jobs share hosts) is not missed.
+
+    Raises:
+        InputError: names each option of Batsim that is missing or too much, with the reason.
+    """
+    changes = [
+        f"{change} ({reason})" for key, change, reason in _wanted(begins, dispatcher) if begins.config.get(key) is False
+    ]
+    if changes:
+        raise InputError(f"the simulation is not as this run needs it: start Batsim 4 {' and '.join(changes)}")
+
+
+def _wanted(begins: e.SimulationBegins, dispatcher: Dispatcher) -> list[tuple[str, str, str]]:
+    """Return (key of Batsim's configuration that must not be false, what to change, why)."""
+    wanted = []
+    machine = begins.machine
+    if dispatcher.registers_jobs:
+        wanted.append(("dynamic-jobs-enabled", "with --enable-dynamic-jobs", "the dispatcher registers jobs"))
+    if dispatcher.reuses_profiles:
+        reason = "the jobs that it registers use profiles of jobs that may have ended"
+        wanted.append(("profile-reuse-enabled", "with --enable-profile-reuse", reason))
+    if not machine.exclusive:
+        reason = "the platform states what its hosts offer, so that jobs share hosts"
+        wanted.append(("allow_compute_sharing", "with --enable-compute-sharing", reason))
+    if machine.storage:
+        for workload, profiles in sorted(begins.profiles.items()):
+            name = uses_storage(profiles)
+            if name is not None:
+                reason = f"profile {workload}!{name} uses storage, which dispatchers let jobs share"
+                wanted.append(("allow_storage_sharing", "without --disable-storage-sharing", reason))
+                break
+    return wanted

@@ -41,6 +41,9 @@ class Form(msgspec.Struct, frozen=True):
         section: the heading that it stands under; empty: what its struct's `section` says, if it has one.
         name: of its option; empty: the field's, with hyphens.
         file: whether a text names a file, or a path one that is no folder.
+        folder: whether a path is one of a folder.
+        exists: whether the command line is wrong if a path leads to nothing.
+        piped: whether ``-`` may stand for what is piped into the command.
         default: the default as people write it; empty: as `written` does.
         read: makes the value of a text; None: its type tells.
         gather: makes the value of all texts that are given; None: there is one text.
@@ -52,6 +55,9 @@ class Form(msgspec.Struct, frozen=True):
     section: str = ""
     name: str = ""
     file: bool = False
+    folder: bool = False
+    exists: bool = False
+    piped: bool = False
     default: str = ""
     read: Callable[[str], Any] | None = None
     gather: Callable[[Sequence[str]], Any] | None = None

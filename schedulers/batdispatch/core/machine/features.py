@@ -7,13 +7,61 @@ References:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 #: Host property with what a host has: ``avx512 ib``.
 FEATURES_PROPERTY = "features"
-#: Field of a job with what it requires: ``avx512&(ib|roce)``.
+#: Field of a job with what it requires: ``avx512&(ib|roce)``, or ``[rack1|rack2]``: all hosts of one of these.
 CONSTRAINT = "constraint"
+#: Most parts of the machine among which a text lets a job choose; further ones are left out.
+MAX_WAYS = 64
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _TOKEN = re.compile(r"[&|(),]|[^&|(),\s]+")
+
+
+def ways(text: str, having: Mapping[str, int], everything: int) -> tuple[int, ...]:
+    """Return the parts of the machine that have what a text requires: the hosts of a job are all in one of them.
+
+    There are several if the text says so in brackets: with ``[a|b]``, all hosts have a, or all have b. A part that lies
+    within another one is left out, and so is an empty one. A text that cannot be read selects none.
+
+    Args:
+        text: the requirement, as for `matches`, with brackets besides.
+        having: mask of the hosts with each feature.
+        everything: mask of all hosts.
+    """
+    texts = [text]
+    while (first := _BRACKETS.search(texts[0])) is not None and len(texts) <= MAX_WAYS:
+        options = _split(first[1])
+        texts = [
+            f"{one[: found.start()]}({option}){one[found.end() :]}"
+            for one in texts
+            for option in options
+            if (found := _BRACKETS.search(one))
+        ]
+    try:
+        masks = [matches(one, having, everything) for one in texts[:MAX_WAYS]]
+    except ValueError:
+        return ()
+    return largest(masks)
+
+
+def largest(masks: Iterable[int]) -> tuple[int, ...]:
+    """Return the masks, in their order and each once, that are not empty and lie within no other one."""
+    told = tuple(dict.fromkeys(mask for mask in masks if mask))
+    return tuple(one for one in told if not any(one != other and one & ~other == 0 for other in told))
+
+
+def _split(text: str) -> list[str]:
+    """Return the parts of a text between those ``|`` that stand in no parentheses."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "|" and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
 
 
 def matches(text: str, having: Mapping[str, int], everything: int) -> int:

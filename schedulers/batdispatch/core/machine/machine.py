@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -14,7 +12,6 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.request import Request
-from batdispatch.core.machine.power import SLEEP_PROPERTY, WATTS_PROPERTY, HostPower, read_power
 from batdispatch.core.machine.site import site_of
 
 if TYPE_CHECKING:
@@ -27,6 +24,8 @@ COORDINATES_PROPERTY = "coordinates"
 #: Host or zone property with what exists once for the whole machine, such as ``matlab=10``; equal wherever it is
 #: stated.
 LICENCES_PROPERTY = "licences"
+#: Batsim's: the power states that a host sleeps in, where its speed may be 0.
+SLEEP_PROPERTY = "sleep_pstates"
 #: Says how gladly a host is left alone: Slurm's ``Weight``, a whole number.
 WEIGHT_PROPERTY = "weight"
 #: What a cap on power leaves to jobs, in mW, among the licences; no platform can state it, as it has a space.
@@ -94,6 +93,7 @@ class Machine:
         coordinates: int64 [host, dimension], or None when not every compute host states them.
         topology: the network that joins the hosts, or None when it is not known.
         storage: the I/O and storage hosts, in order of id.
+        facets: what abilities have read from the hosts' properties, see `core.machine.facet`.
     """
 
     def __init__(self, hosts: Sequence[Host], topology: Network | None = None) -> None:
@@ -135,6 +135,7 @@ class Machine:
         if topology is not None and len(topology.router_of) != len(self.hosts):
             raise InputError(f"the topology is of {len(topology.router_of)} hosts, the machine has {len(self.hosts)}")
         self.topology = topology
+        self.facets: dict[type, Any] = {}
 
     def _read_capacities(self, compute: NDArray[np.int64], stated: Sequence[Mapping[str, int]]) -> None:
         """Set what the hosts offer, given the ids of those that run jobs and what each states; nothing: whole hosts."""
@@ -188,32 +189,6 @@ class Machine:
         properties = {} if capacity is None else {CAPACITY_PROPERTY: capacity}
         width = len(str(max(count - 1, 0)))
         return cls([Host(id=i, name=f"n{i:0{width}d}", properties=properties) for i in range(count)])
-
-    def capped(self, power: int) -> Machine:
-        """Return this machine with an amount of power that jobs share, in mW."""
-        capped = copy(self)
-        capped.licences = tuple(sorted({**dict(self.licences), POWER: power}.items()))
-        return capped
-
-    @cached_property
-    def powers(self) -> tuple[HostPower, ...]:
-        """The power states of each host, by id; equal ones are one object.
-
-        Raises:
-            InputError: a host states no watts, or wrong ones.
-        """
-        known: dict[object, HostPower] = {}
-        found = []
-        for host in self.hosts:
-            stated = host.properties.get(WATTS_PROPERTY), host.properties.get(SLEEP_PROPERTY)
-            key = (*stated, host.speeds, host.cores, host.pstate)
-            if key not in known:
-                try:
-                    known[key] = read_power(host.properties, host.speeds, host.cores, host.pstate)
-                except InputError as problem:
-                    raise InputError(f"host {host.name}: {problem}") from None
-            found.append(known[key])
-        return tuple(found)
 
     @property
     def size(self) -> int:

@@ -10,8 +10,9 @@ a recording, knows its site as well:
 =============  ========================================================================================================
 
 Jobs name a partition, a quality of service, a reservation and features in their fields ``partition``, ``qos``,
-``reservation`` and ``constraint``. A field means something only on a machine whose site says something of that kind:
-logs have partitions of machines that are long gone.
+``reservation`` and ``constraint``. A job that may run in any of several partitions names all of them in ``partition``,
+with commas in between, or in ``partitions``, which counts before it; all its hosts lie in one of them. A field means
+something only on a machine whose site says something of that kind: logs have partitions of machines that are long gone.
 
 References:
     Slurm documentation, slurm.conf(5) (PartitionName), https://slurm.schedmd.com/slurm.conf.html; Quality of Service,
@@ -23,6 +24,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -33,9 +36,11 @@ from batdispatch.core.hosts.names import expand
 from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
-from batdispatch.core.machine.features import CONSTRAINT, FEATURES_PROPERTY, matches
+from batdispatch.core.machine.features import CONSTRAINT, FEATURES_PROPERTY, largest, ways
 
 PARTITION_PROPERTY = "partition"
+#: Field of a job that names several partitions.
+PARTITIONS = "partitions"
 SITE_PROPERTY = "queues"
 #: By how much a job may reach into a reservation, or come too early for one, s: the resolution of simulators' clocks.
 TICK = 1e-6
@@ -192,11 +197,11 @@ class Site:
         self.compute = compute
         self._whole_hosts = whole_hosts
         self.features = dict(features)
-        self._constrained: dict[str, int] = {}
+        self._constrained: dict[str, tuple[int, ...]] = {}
         self.windows = tuple(told.reservations)
         self._windows = {window.name: window for window in self.windows}
         self.reserved = {window.name: self._reserved(window, hosts) for window in self.windows}
-        self._requests: dict[tuple[Request, int, int | None], Request] = {}
+        self._requests: dict[tuple[Request, int, int | None, tuple[int, ...]], Request] = {}
 
     def _reserved(self, window: Window, hosts: Mapping[str, int]) -> int:
         """Return the mask of the hosts of a reservation.
@@ -227,8 +232,39 @@ class Site:
     # ------------------------------------------------------------------ what a job is in
 
     def partition_of(self, job: Job) -> Partition | None:
-        """Return the partition that a job names, or else the default one; None if the site has no such partition."""
-        return _named(self.partitions, job.extra.get("partition"))
+        """Return the partition that a job names, or else the default one; None if the site has no such partition.
+
+        Of several, it is the first of those that take the job, or of all.
+        """
+        if not names_several(job):
+            return _named(self.partitions, job.extra.get("partition"))
+        named = self.partitions_of(job)
+        return next((one for one in named if not self._refusal_by(one, job)), named[0] if named else None)
+
+    def partitions_of(self, job: Job) -> tuple[Partition, ...]:
+        """Return the partitions that a job names, of those that the site has, or else the default one.
+
+        Those of higher tiers come first, as Slurm tries them.
+        """
+        if not names_several(job):
+            one = self.partition_of(job)
+            return () if one is None else (one,)
+        named = (self.partitions[name] for name in partition_names(job) if name in self.partitions)
+        return tuple(sorted(named, key=lambda one: -one.tier))
+
+    def entries(self, job: Job) -> tuple[Job, ...]:
+        """Return a waiting job once for each partition in which it may run, as one that names that one alone."""
+        if not names_several(job):
+            return (job,)
+        found = []
+        for one in self.partitions_of(job):
+            there = self.hosts[one.name] if job.request.allowed is None else self.hosts[one.name] & job.request.allowed
+            # A job to which reservations leave no host now is tried nevertheless: its plan looks further.
+            if not self._refusal_by(one, job) and (there or job.request.allowed == 0):
+                extra = {name: value for name, value in job.extra.items() if name != PARTITIONS}
+                alone = msgspec.structs.replace(job, extra={**extra, "partition": one.name})
+                found.append(self.asking(alone, there))
+        return tuple(found) or (job,)
 
     def qos_of(self, job: Job) -> Qos | None:
         """Return the quality of service that a job names, or else the default one; None if the site has none such."""
@@ -236,49 +272,64 @@ class Site:
 
     def longest(self, job: Job) -> float:
         """Return the longest walltime that the queues of a job allow, in seconds, or infinity."""
-        classes = (self.partition_of(job), self.qos_of(job))
-        return min((one.max_time for one in classes if one is not None and one.max_time is not None), default=math.inf)
+        longest = [math.inf if one.max_time is None else one.max_time for one in self.partitions_of(job)]
+        qos = self.qos_of(job)
+        return min(max(longest, default=math.inf), math.inf if qos is None or qos.max_time is None else qos.max_time)
 
     def refusal(self, job: Job) -> str:
         """Return why no queue of the site takes a job, or an empty text."""
         for kind, classes, field in (("partition", self.partitions, "partition"), ("QOS", self.qos, "qos")):
             named = job.extra.get(field)
-            found: Class | None = _named(classes, named)
+            found: Class | None = self.partition_of(job) if kind == "partition" else self.qos_of(job)
+            named = ", ".join(partition_names(job)) if kind == "partition" and names_several(job) else named
             if found is None and classes:
                 there = f"the site has {', '.join(sorted(classes))}"
                 if named is not None:
                     return f"asks for {kind} {named!s}, {there}"
                 if kind == "partition":
                     return f"names no {kind} and there is no default, {there}"
-            if found is None:
-                continue
-            if found.max_time is not None and job.walltime > found.max_time:
-                said = "no walltime" if math.isinf(job.walltime) else f"{job.walltime:g} s"
-                return f"asks for {said}, {kind} {found.name} allows {found.max_time:g} s"
-            least = job.units if self._whole_hosts else job.request.least_nodes
-            if found.max_nodes is not None and least > found.max_nodes:
-                return f"asks for {least} nodes, {kind} {found.name} allows {found.max_nodes}"
-        if self.features and CONSTRAINT in job.extra and not self._hosts_of(job):
+            if found is not None and (reason := self._refused_by_limits(found, kind, job)):
+                return reason
+        if self.features and CONSTRAINT in job.extra and not self._parts_of(job):
             return f"requires {str(job.extra[CONSTRAINT])[:60]!r}, which no host has that it may use"
         return self._refused_by_reservation(job) if self.windows and "reservation" in job.extra else ""
 
-    def _hosts_of(self, job: Job) -> int:
-        """Return the mask of the hosts of a job's partition and reservation that have what it requires."""
-        partition = self.partition_of(job)
-        mask = self.compute if partition is None else self.hosts[partition.name]
+    def _refused_by_limits(self, found: Class, kind: str, job: Job) -> str:
+        """Return how a job exceeds a limit of a partition or quality of service, or an empty text."""
+        if found.max_time is not None and job.walltime > found.max_time:
+            said = "no walltime" if math.isinf(job.walltime) else f"{job.walltime:g} s"
+            return f"asks for {said}, {kind} {found.name} allows {found.max_time:g} s"
+        least = job.units if self._whole_hosts else job.request.least_nodes
+        if found.max_nodes is not None and least > found.max_nodes:
+            return f"asks for {least} nodes, {kind} {found.name} allows {found.max_nodes}"
+        return ""
+
+    def _refusal_by(self, partition: Partition, job: Job) -> str:
+        """Return why one of the partitions that a job names does not take it, or an empty text."""
+        reason = self._refused_by_limits(partition, "partition", job)
+        if not reason and not self._within(job, self.hosts[partition.name]):
+            reason = f"requires what no host of partition {partition.name} has"
+        return reason
+
+    def _parts_of(self, job: Job) -> tuple[int, ...]:
+        """Return the masks of the parts of the machine that a job may choose from; none: there is no host for it."""
+        if not names_several(job):
+            partition = self.partition_of(job)
+            return self._within(job, self.compute if partition is None else self.hosts[partition.name])
+        taking = (one for one in self.partitions_of(job) if not self._refused_by_limits(one, "partition", job))
+        return largest(mask for one in taking for mask in self._within(job, self.hosts[one.name]))
+
+    def _within(self, job: Job, mask: int) -> tuple[int, ...]:
+        """Return what a job's reservation and required features leave of some hosts, as parts to choose from."""
         if self.windows and "reservation" in job.extra:
             mask &= self.reserved.get(str(job.extra["reservation"]), -1)
-        if self.features and CONSTRAINT in job.extra:
-            mask &= self._having(str(job.extra[CONSTRAINT]))
-        return mask
+        parts = self._having(str(job.extra[CONSTRAINT])) if self.features and CONSTRAINT in job.extra else (-1,)
+        return largest(mask & part for part in parts)
 
-    def _having(self, text: str) -> int:
-        """Return the mask of the hosts with what a constraint requires; none if it cannot be read."""
+    def _having(self, text: str) -> tuple[int, ...]:
+        """Return the parts of the machine that have what a constraint requires; none if it cannot be read."""
         if text not in self._constrained:
-            try:
-                self._constrained[text] = matches(text, self.features, self.compute)
-            except ValueError:
-                self._constrained[text] = 0
+            self._constrained[text] = ways(text, self.features, self.compute)
         return self._constrained[text]
 
     def _refused_by_reservation(self, job: Job) -> str:
@@ -334,9 +385,9 @@ class Site:
 
     def fitted(self, job: Job) -> Job:
         """Return a job that asks, beside all else, for hosts of its partition and reservation, within limits."""
-        partition, qos = self.partition_of(job), self.qos_of(job)
-        mask = self._hosts_of(job)
-        bounds = [one.max_nodes for one in (partition, qos) if one is not None and one.max_nodes is not None]
+        parts, qos = self._parts_of(job), self.qos_of(job)
+        mask = reduce(or_, parts, 0)
+        bounds = [one.max_nodes for one in (self._widest(job), qos) if one is not None and one.max_nodes is not None]
         sizes, most = job.request.sizes, min(bounds, default=None)
         if self._whole_hosts and sizes is not None and most is not None and sizes.least <= most < sizes.most:
             sizes = msgspec.structs.replace(sizes, most=most)
@@ -344,19 +395,39 @@ class Site:
         most = None if self._whole_hosts else most
         if job.request.nodes is not None and most is not None and job.request.nodes[1] <= most:
             most = None
-        return self.asking(job, mask, most)
+        # One node is always in one of the parts.
+        several = job.units > 1 and (job.request.nodes is None or job.request.nodes[1] > 1)
+        choices = parts if len(parts) > 1 and several else ()
+        return self.asking(job, mask, most, choices)
 
-    def asking(self, job: Job, mask: int, most: int | None = None) -> Job:
-        """Return a job that may only use the hosts of a mask, and at most so many of them."""
+    def _widest(self, job: Job) -> Partition | None:
+        """Return the partition in which a job may have most nodes, of those that take it; None: it is in none."""
+        if not names_several(job):
+            return self.partition_of(job)
+        taking = [one for one in self.partitions_of(job) if not self._refusal_by(one, job)]
+        return max(taking, key=lambda one: math.inf if one.max_nodes is None else one.max_nodes, default=None)
+
+    def asking(self, job: Job, mask: int, most: int | None = None, choices: tuple[int, ...] | None = None) -> Job:
+        """Return a job that may only use the hosts of a mask, and at most so many of them.
+
+        Args:
+            job: the job.
+            mask: the hosts.
+            most: the number; None: any.
+            choices: parts of the machine, in one of which all its hosts lie; None: as it has them, within the mask.
+        """
         allowed = None if mask == self.compute else mask
-        if most is None and job.request.allowed == allowed:
+        if choices is None:
+            choices = largest(part & mask for part in job.request.choices)
+            choices = choices if len(choices) > 1 else ()
+        if most is None and job.request.allowed == allowed and job.request.choices == choices:
             return job
-        key = (job.request, mask, most)
+        key = (job.request, mask, most, choices)
         request = self._requests.get(key)
         if request is None:
             if len(self._requests) > 100_000:
                 self._requests.clear()
-            request = msgspec.structs.replace(job.request, allowed=allowed)
+            request = msgspec.structs.replace(job.request, allowed=allowed, choices=choices)
             # Units that are whole nodes may contradict the nodes asked for, which is to be found later.
             least = job.request.nodes[0] if job.request.nodes else job.request.least_nodes
             if most is not None and least <= most:
@@ -368,11 +439,25 @@ class Site:
 
     def partition_factor(self, job: Job) -> float:
         """Return the priority of a job's partition over the largest of all partitions, from 0 to 1."""
-        return _factor(self.partition_of(job), self.partitions)
+        return max((_factor(one, self.partitions) for one in self.partitions_of(job)), default=0.0)
 
     def qos_factor(self, job: Job) -> float:
         """Return the priority of a job's quality of service over the largest of all, from 0 to 1."""
         return _factor(self.qos_of(job), self.qos)
+
+
+def partition_names(job: Job) -> tuple[str, ...]:
+    """Return the names of the partitions in one of which a job runs; none: it names none."""
+    told = job.extra.get(PARTITIONS, job.extra.get("partition"))
+    if told is None:
+        return ()
+    names = told if isinstance(told, list) else str(told).split(",")
+    return tuple(dict.fromkeys(str(name).strip() for name in names))
+
+
+def names_several(job: Job) -> bool:
+    """Return whether a job may name several partitions."""
+    return PARTITIONS in job.extra or "," in str(job.extra.get("partition", ""))
 
 
 def site_of(hosts: Sequence[HostLike], compute: int, whole_hosts: bool) -> Site | None:

@@ -51,6 +51,7 @@ class Conservative(PlanningQueue):
 
     effort = 1
     plans_openings = True
+    heeds_choices = True
 
     @staticmethod
     def keeps_places(machine: Machine) -> bool:

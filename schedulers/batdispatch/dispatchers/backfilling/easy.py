@@ -74,6 +74,7 @@ class Easy(PlanningQueue):
 
     options_type: ClassVar[type[Options]] = EasyOptions
     searches: ClassVar[bool] = True
+    heeds_choices = True
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)

@@ -19,6 +19,8 @@ class Fcfs(QueueDispatcher):
             1997 (as the baseline).
     """
 
+    heeds_choices = True
+
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
         self._blocked_at = ((-1, 0), "")

@@ -24,6 +24,7 @@ class Filler(QueueDispatcher):
     """
 
     searches: ClassVar[bool] = True
+    heeds_choices = True
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)

@@ -92,7 +92,8 @@ class QueueDispatcher(Dispatcher):
 
     def begin(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self._place = self.placement.place
+        # Only sites leave jobs a choice.
+        self._place = self.placement.place if ledger.machine.site is None else self.placement.place_in_choice
         #: Returns where a job goes within what is free now, or None.
         self.choose_now: Callable[[Job], Place | None] = partial(self._place, Scene(ledger))
         self.placement.begin(ledger.machine)
@@ -304,8 +305,8 @@ class PlanningQueue(QueueDispatcher):
 
     def reservations(self, ledger: Ledger, space: Space[Any] | None = None) -> Reservations:
         """Return an empty plan with this dispatcher's placement; `space`: how capacity is planned, see there."""
-        place, patience = self.placement.place, self.placement.patience
-        return Reservations(ledger, place, space, slack=self.lateness.slack, patience=patience)
+        patience = self.placement.patience
+        return Reservations(ledger, self._place, space, slack=self.lateness.slack, patience=patience)
 
     def is_free(self, job: Job, place: Place) -> bool:
         """Return whether a place planned for now can be had: a job that is expected to end just now may still run."""

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.batsim.numbering import Batsim, sort_key
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine.machine import Host, Machine, capacity_text, parse_capacity
-from batdispatch.core.machine.power import SLEEP_PROPERTY, WATTS_PROPERTY, HostPower
+from batdispatch.core.machine.facet import Facet
+from batdispatch.core.machine.machine import SLEEP_PROPERTY, Host, Machine, capacity_text, parse_capacity
 from batdispatch.core.machine.site import SITE_PROPERTY
 from batdispatch.inputs.platforms.document import Document, quote
 from batdispatch.inputs.platforms.host_places import network_of, place_hosts
 from batdispatch.inputs.platforms.roles import DEFAULT_MASTER, ROLE_PROPERTY, Roles
 from batdispatch.inputs.platforms.topology import ClusterShape
 from batdispatch.inputs.platforms.zones import Layout, PlatformHost
+
+F = TypeVar("F", bound=Facet)
 
 
 class Platform:
@@ -113,19 +115,14 @@ class Platform:
         named = next((host for host in self.hosts if starts((f"host {host.name} ", f"host {host.name}:"))), None)
         return InputError(str(problem), source=str(self.path), place="" if named is None else named.place)
 
-    @property
-    def states_power(self) -> bool:
-        """Whether a host states watts."""
-        return any(WATTS_PROPERTY in host.properties for host in self.machine.hosts)
-
-    def powers(self) -> tuple[HostPower, ...]:
-        """Return the power states of each host, by id.
+    def facet(self, kind: type[F]) -> F:
+        """Return a facet of the machine.
 
         Raises:
-            InputError: a host states no watts, or wrong ones.
+            InputError: a host does not state what is needed, or states it wrongly.
         """
         try:
-            return self.machine.powers
+            return kind.of(self.machine)
         except InputError as problem:
             raise self._placed(problem) from None
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from batdispatch.core.hosts import hostset
+from batdispatch.core.line import registry
+from batdispatch.core.machine import facet
+from batdispatch.core.machine.facet import Facet
 from batdispatch.core.machine.network import Network
-from batdispatch.core.machine.power import HostPower
 from batdispatch.inputs.platforms.platform import Platform
 
 
@@ -16,7 +18,8 @@ def summarise(platform: Platform) -> dict[str, Any]:
     """Return the facts about a platform as JSON-ready data.
 
     ``classes`` are the compute hosts of equal capacity, with their ids in Batsim's notation; ``total`` is the
-    machine-wide capacity of each resource; ``network`` is the topology that dispatchers see, or None.
+    machine-wide capacity of each resource; ``network`` is the topology that dispatchers see, or None. Each facet that
+    packages announce is there by name, or None if no host states anything of it.
     """
     machine = platform.machine
     classes = []
@@ -58,46 +61,21 @@ def summarise(platform: Platform) -> dict[str, Any]:
         ],
         "network": _network(machine.topology),
         "coordinates": None if machine.coordinates is None else int(machine.coordinates.shape[1]),
-        "power": _power(platform),
+        **{
+            name: platform.facet(kind).facts() if kind.is_stated(machine) else None
+            for name, kind in facet_kinds().items()
+        },
         "remarks": list(platform.remarks),
     }
 
 
-def _power(platform: Platform) -> list[dict[str, Any]] | None:
-    """Return what hosts burn, by kind; None: the platform states no watts."""
-    if not platform.states_power:
-        return None
-    kinds: dict[int, tuple[HostPower, int]] = {}
-    for power in platform.powers():
-        kinds[id(power)] = power, kinds.get(id(power), (power, 0))[1] + 1
-    return [
-        {
-            "hosts": count,
-            "idle": power.states[power.start].idle,
-            "peak": max(power.states[state].full for state in power.computing),
-            "computing": list(power.computing),
-            "sleep": [
-                {
-                    "state": state,
-                    "watts": power.watts(state, 0.0),
-                    "seconds_down": power.seconds_down(state),
-                    "seconds_up": power.seconds_up(state),
-                }
-                for state in sorted(power.sleeps)
-            ],
-        }
-        for power, count in kinds.values()
-    ]
+def facet_kinds() -> dict[str, type[Facet]]:
+    """Return the facets of machines that packages announce, by name.
 
-
-def _power_in_words(kind: dict[str, Any]) -> str:
-    states = f" in {len(kind['computing'])} states" if len(kind["computing"]) > 1 else ""
-    sleeps = "".join(
-        f"; sleeps in state {each['state']} at {each['watts']:g} W, {each['seconds_down']:g} s to fall asleep, "
-        f"{each['seconds_up']:g} s to wake up"
-        for each in kind["sleep"]
-    )
-    return f"{kind['hosts']} x {kind['idle']:g} W idle, {kind['peak']:g} W at most{states}{sleeps or '; no sleep'}"
+    Raises:
+        InputError: one cannot be loaded.
+    """
+    return {name: registry.load(facet.GROUP, name, "facet") for name in registry.names(facet.GROUP)}
 
 
 def as_text(facts: dict[str, Any]) -> str:
@@ -133,8 +111,9 @@ def as_text(facts: dict[str, Any]) -> str:
         lines.append(f"network   {_network_in_words(network)}")
     if storage:
         lines.append(f"storage   {_short(' '.join(storage))}")
-    for index, kind in enumerate(facts["power"] or ()):
-        lines.append(f"{'power' if index == 0 else '':<9} {_power_in_words(kind)}")
+    for name, kind in facet_kinds().items():
+        for index, entry in enumerate(facts[name] or ()):
+            lines.append(f"{name if index == 0 else '':<9} {kind.in_words(entry)}")
     lines += [f"remark    {remark}" for remark in facts["remarks"]]
     return "\n".join(lines)
 

@@ -116,7 +116,8 @@ def assemble(
     info.nodes = {name: jobs.nodes[name] for name in jobs.ids if name in jobs.nodes}
     if info.dated:
         info.about.setdefault("UnixStartTime", 0)
-    jobs.submission = on_clock(jobs.submission - origin)
+    # A -0.0 would be written without its sign.
+    jobs.submission = on_clock(jobs.submission - origin) + 0.0
     sieve = Sieve(report, jobs.ids)
     _repair_walltimes(jobs, options, sieve, info.overruns)
     _link(jobs, options, sieve)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import FieldError, InputError
 from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job_table import in_order
 from batdispatch.core.jobs.request import Dependency, Request
 from batdispatch.inputs.workloads.report import Sieve
 
@@ -123,6 +124,26 @@ class LogColumns(msgspec.Struct, kw_only=True, eq=False):
         return (
             as_written(self.numbers[name]) if name in self.numbers else [each.get(name, UNSET) for each in self.tables]
         )
+
+    def lacks(self, name: str) -> bool:
+        """Return whether no job has a field."""
+        known = self.numbers.get(name)
+        return not any(name in table for table in self.tables) if known is None else bool(np.isnan(known).all())
+
+    def few_texts(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
+        """Return the different texts of a field in the order in which they come, and where among them each job's is."""
+        known = self.numbers.get(name)
+        if known is None:
+            return in_order(self.texts(name))
+        values, first, place = np.unique(known, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return ["" if each is UNSET else str(each) for each in as_written(values[order])], rank[place]
+
+    def texts(self, name: str) -> list[str]:
+        """Return a field of each job as text, empty where it has none."""
+        return ["" if each is UNSET else str(each) for each in self.column(name)]
 
     def put(self, name: str, values: Mapping[int, Any]) -> None:
         """Set a field of some jobs, given by row; `UNSET` takes it away."""

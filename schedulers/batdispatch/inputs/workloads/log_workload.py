@@ -13,12 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.hosts.hostset import MAX_HOST_ID
+from batdispatch.core.jobs.fields import KNOWN_FIELDS, MAX_MOMENT, read_request
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.jobs.sizes import MAX_UNITS
 from batdispatch.core.numerals import EXACT, number
+from batdispatch.inputs.workloads.columns import JobColumns, submission_order
 from batdispatch.inputs.workloads.log_columns import LogColumns, as_written
 from batdispatch.inputs.workloads.logs import profile_name
-from batdispatch.inputs.workloads.model import Workload
+from batdispatch.inputs.workloads.model import Workload, stem
+from batdispatch.inputs.workloads.names import are_names
+from batdispatch.native.texts import PackedTexts
 
 #: Jobs that are objects at the same time.
 _BLOCK = 4096
@@ -33,6 +39,11 @@ class LogProfiles(Mapping[str, dict[str, Any]]):
         With `flops`, jobs compute for so long on cores of that speed, instead of waiting.
         """
         self._delays, self._flops = delays, flops
+
+    @property
+    def are_delays(self) -> bool:
+        """Whether jobs wait for as long as they ran, and compute nothing."""
+        return self._flops is None
 
     def __len__(self) -> int:
         return len(self._delays)
@@ -64,6 +75,17 @@ class LogWorkload(msgspec.Struct, kw_only=True, eq=False):
         """Yield profile and number of units of each job."""
         return zip(map(profile_name, self.jobs.runtime.tolist()), map(int, self.jobs.units.tolist()), strict=True)
 
+    def requests(self) -> set[Request]:
+        """Return what jobs ask for, each thing once.
+
+        Raises:
+            InputError: that is more than any workload may say.
+        """
+        jobs = self.jobs
+        # Jobs that share a table and have as many units ask alike.
+        rows = {pair: row for row, pair in enumerate(zip(map(id, jobs.tables), jobs.units.tolist(), strict=True))}
+        return set(jobs.requests(rows.values(), self.path))
+
     def rows(self) -> Iterator[list[Any]]:
         """Yield what is encoded to the jobs of Batsim 4, many at a time."""
         jobs = self.jobs
@@ -78,6 +100,46 @@ class LogWorkload(msgspec.Struct, kw_only=True, eq=False):
                 "profile": [f"d{delay}" for delay in as_written(jobs.runtime[part], EXACT)],
             }
             yield jobs.rows(columns, part)
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether a reader of the workload's file would take all jobs as they are, and in this order.
+
+        What it would refuse, such as a name with a comma, it refuses in its own words.
+        """
+        jobs = self.jobs
+        users = jobs.numbers.get("user")
+        user_types = {type(table["user"]) for table in jobs.tables if "user" in table} if users is None else set()
+        return (
+            self.profiles.are_delays
+            and 1 <= self.nb_res <= MAX_HOST_ID
+            and are_names(jobs.ids)
+            and bool((jobs.submission <= MAX_MOMENT).all() and (jobs.walltime > 0).all())
+            and bool(jobs.units.min() >= 1 and jobs.units.max() <= MAX_UNITS)
+            and (users is None or bool((np.isnan(users) | (users == np.floor(users))).all()))
+            and user_types <= {str, int}
+            and submission_order(jobs.submission, jobs.ids) is None
+        )
+
+    def columns(self) -> JobColumns | None:
+        """Return the jobs as columns; None: a job says more than a number of whole hosts, and what most do."""
+        jobs = self.jobs
+        if not all(map(KNOWN_FIELDS.isdisjoint, {id(table): table for table in jobs.tables}.values())):
+            return None
+        delay = np.unique(jobs.runtime)
+        users, user = jobs.few_texts("user")
+        return JobColumns(
+            ids=PackedTexts.of(jobs.ids),
+            submission=jobs.submission,
+            units=jobs.units.astype(np.int64),
+            walltime=jobs.walltime,
+            profile=np.searchsorted(delay, jobs.runtime).astype(np.int32),
+            profiles=list(self.profiles),
+            delay=delay,
+            code=np.zeros(len(delay), dtype=np.int64),
+            user=user.astype(np.int32),
+            users=users,
+        )
 
     def let_compute(self, speed: str) -> None:
         """Let jobs compute for as long as they ran on cores of a speed such as ``1Gf``. **This changes the workload.**
@@ -100,11 +162,19 @@ class LogWorkload(msgspec.Struct, kw_only=True, eq=False):
             raise InputError(why, source="option --compute")
         self.profiles = LogProfiles(np.unique(self.jobs.runtime), flops)
 
-    def workload(self) -> Workload:
-        """Return the workload with an object per job."""
+    def workload(self, path: Path | None = None, digest: str = "") -> Workload:
+        """Return the workload with an object per job.
+
+        Args:
+            path: of the file in which it was written; None: it was not.
+            digest: SHA-256 of that file, in hexadecimal.
+        """
         jobs = [job for part in self._parts() for job in self._objects(part)]
         about, profiles = self.about, dict(self.profiles)
-        return Workload(path=self.path, name=self.name, nb_res=self.nb_res, jobs=jobs, profiles=profiles, about=about)
+        path, name = path or self.path, self.name if path is None else stem(path)
+        return Workload(
+            path=path, name=name, digest=digest, nb_res=self.nb_res, jobs=jobs, profiles=profiles, about=about
+        )
 
     def _objects(self, part: slice) -> Iterator[Job]:
         jobs = self.jobs

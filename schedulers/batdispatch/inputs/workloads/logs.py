@@ -96,6 +96,10 @@ class LogInfo(msgspec.Struct):
     starts: NDArray[np.float64] = msgspec.field(default_factory=lambda: np.zeros(0))
     #: Names of the nodes of each job of the workload, by its id, as Slurm writes them; jobs may be missing.
     nodes: dict[str, str] = {}
+    #: Ids of the jobs of which the log tells that they had no limit; of others without one, it does not tell.
+    unlimited: set[str] = set()
+    #: Ids of the jobs that could not run as soon as they came, as the log tells: they were held, or not to begin yet.
+    held: set[str] = set()
     #: How `hosts` is known, in words.
     why: str = ""
     #: Whether times are seconds since 1970: ``UnixStartTime`` of `about`, as SWF has it, is 0.

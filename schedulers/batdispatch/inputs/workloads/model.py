@@ -11,6 +11,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import reach_profiles, runtime_of
+from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.workloads.links import relink
 
 #: Fields of a workload's file: which of its jobs count, and several such parts that count each by itself.
@@ -86,6 +87,10 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
     def uses(self) -> Iterator[tuple[str, int]]:
         """Yield profile and number of units of each job."""
         return ((job.profile, job.units) for job in self.jobs)
+
+    def requests(self) -> set[Request]:
+        """Return what jobs ask for, each thing once."""
+        return {job.request for job in self.jobs}
 
     def sort(self) -> None:
         """Put the jobs in Batsim's order of submission."""

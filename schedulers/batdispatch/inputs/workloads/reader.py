@@ -6,7 +6,7 @@ import graphlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -329,7 +329,7 @@ class JobReader:
                 progress(first, len(items))
         if progress is not None:
             progress(len(items), len(items))
-        self._check_links(linked)
+        check_links(linked, self._seen, self._source)
 
     def _block(self, items: list[msgspec.Raw]) -> list[Job] | None:
         """Return jobs with new ids, which from now on are taken, and profiles for any number of hosts; None: others."""
@@ -354,23 +354,6 @@ class JobReader:
             if twice is not None:
                 raise InputError(f"{twice!r} is there twice", source=self._source, place=f"job number {index + 1}")
             yield self._job(index, fields)
-
-    def _check_links(self, jobs: list[Job]) -> None:
-        """Refuse jobs that wait for others that are not there, or for each other."""
-        waits_for: dict[str, list[str]] = {}
-        for job in jobs:
-            depends = [one.job for one in job.request.dependencies]
-            for field, names in (("dependencies", depends), ("parent", [job.parent])):
-                for name in filter(None, names):
-                    if "!" not in name and name not in self._seen:
-                        message = f"{field!r} names job {name!r}, which is not in the workload"
-                        raise self._error(f"job {job.id!r}", message)
-                    waits_for.setdefault(job.id, []).append(name)
-        try:
-            graphlib.TopologicalSorter(waits_for).prepare()
-        except graphlib.CycleError as problem:
-            circle = " -> ".join(problem.args[1][:10])
-            raise self._error(f"job {problem.args[1][0]!r}", f"jobs wait for each other: {circle}") from None
 
     def _job(self, index: int, fields: dict[str, Any]) -> Job:
         place = f"job number {index + 1}"
@@ -432,6 +415,34 @@ class JobReader:
             if 0 <= seconds < math.inf:
                 return seconds
         raise self._error(place, f"{field!r} is {_missing(value)}, expected seconds, a number from 0")
+
+
+def check_links(jobs: Iterable[Job], there: Collection[str], source: str) -> None:
+    """Refuse jobs that wait for others that are not there, or for each other.
+
+    Args:
+        jobs: those that name others; jobs that name none may be among them.
+        there: ids of all jobs of the workload.
+        source: the workload's file.
+
+    Raises:
+        InputError: a job waits in vain.
+    """
+    waits_for: dict[str, list[str]] = {}
+    for job in jobs:
+        depends = [one.job for one in job.request.dependencies]
+        for field, names in (("dependencies", depends), ("parent", [job.parent])):
+            for name in filter(None, names):
+                if "!" not in name and name not in there:
+                    message = f"{field!r} names job {name!r}, which is not in the workload"
+                    raise InputError(message, source=source, place=f"job {job.id!r}")
+                waits_for.setdefault(job.id, []).append(name)
+    try:
+        graphlib.TopologicalSorter(waits_for).prepare()
+    except graphlib.CycleError as problem:
+        circle = " -> ".join(problem.args[1][:10])
+        message = f"jobs wait for each other: {circle}"
+        raise InputError(message, source=source, place=f"job {problem.args[1][0]!r}") from None
 
 
 def _missing(value: Any) -> str:

@@ -43,6 +43,8 @@ _HEADERS = {
     "TimeZoneString": False,
     "Acknowledge": False,
 }
+#: Their names in small letters.
+_SPELLING = {name.lower(): name for name in _HEADERS}
 #: A number that a header begins with, perhaps with separators of thousands.
 _HEADER_NUMBER = re.compile(r"(?:\d{1,3}(?:[,'  ]\d{3})+|\d{1,15})(?![\w.])", re.ASCII)
 _SEPARATORS = {ord(letter): None for letter in ",'  "}
@@ -107,9 +109,9 @@ def read_swf(
 
 
 def _read_header(line: bytes, headers: dict[str, Any]) -> None:
-    name, colon, value = line.lstrip(b"; \t").partition(b":")
-    key = name.strip().decode("latin-1")
-    if not colon or key not in _HEADERS or key in headers:
+    name, colon, value = line.lstrip(b"; \t").replace(b"=", b":", 0 if b":" in line else 1).partition(b":")
+    key = _SPELLING.get(name.strip().decode("latin-1").lower(), "")
+    if not colon or not key or key in headers:
         return
     text = value.strip().decode("latin-1")
     match = _HEADER_NUMBER.match(text)

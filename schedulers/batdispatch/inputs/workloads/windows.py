@@ -43,7 +43,7 @@ class WindowPlan(NamedTuple):
 
     @property
     def independent(self) -> int:
-        """How many of the windows share no job with each other."""
+        """How many windows that share no job have room between the first job of the first and the last of the last."""
         return 1 + (self.windows - 1) * self.step // self.jobs if self.step < self.jobs else self.windows
 
     @property

@@ -25,8 +25,8 @@ class GuardOptions(Options, frozen=True, kw_only=True):
         0: as soon as it has waited longer than there.
     floor: Count no job as late before it has waited for this many seconds, or for the longest wait so far under EASY
         if that is shorter. 0: `share` and `slack` alone decide.
-    memory: Remember a wait under EASY for this many seconds after the job has started there. A very large number: for
-        ever.
+    memory: Keep a wait under EASY in mind for this many seconds after the job has started there. 0: only while the job
+        waits there. A very large number: for ever.
     """
 
     ordering: str = "aged-area[width=0,head_start=14400,power=2]"

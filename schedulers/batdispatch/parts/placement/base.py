@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from batdispatch.core.capacity.filling import fill, first_fit
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import single_choices
 from batdispatch.core.line.options import Part
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.machine.machine import Machine
@@ -52,6 +54,13 @@ class Placement(Part, ABC):
             scene: what is free, the machine with its topology, who holds what. Nothing of it may be modified.
             job: a job that can run on the idle machine.
         """
+
+    def place_in_choice(self, scene: Scene, job: Job) -> Place | None:
+        """Return where the job's units go, as `place` does, in the first of its choices that has a place for it."""
+        if not job.request.choices:
+            return self.place(scene, job)
+        found = (self.place(scene, replace(job, request=one)) for one in single_choices(job.request))
+        return next((place for place in found if place is not None), None)
 
     def proves_never(self, idle: Scene, job: Job) -> bool:
         """Return whether it is proven that a job which found no place on the idle machine never finds one.

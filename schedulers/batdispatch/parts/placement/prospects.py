@@ -59,7 +59,7 @@ class Prospects:
 
     def _chance(self, ledger: Ledger, job: Job) -> Chance:
         idle = Scene(ledger, ledger.space.whole(), tuple, (job,), math.inf)
-        if self._placement.place(idle, job) is not None:
+        if self._placement.place_in_choice(idle, job) is not None:
             return "some"
         return "none" if self._placement.proves_never(idle, job) else "unknown"
 

@@ -8,6 +8,7 @@ from batdispatch.report.html import Picture, page_text
 from batdispatch.report.workload.figures import pictures
 from batdispatch.report.workload.tables import HEADINGS, MOST_LISTED, facts, quantile_rows, user_rows
 from batdispatch.report.workload.traits import Traits
+from batdispatch.report.workload.waits import wait_headings, wait_rows
 
 _FOOTER = (
     "The work of a job is its size times the time until it ends, or its walltime ends it. Of a time that depends on "
@@ -34,6 +35,7 @@ def render(traits: Traits, *, title: str, account: str = "") -> str:
         overview=("", ["value"], [(name, [text]) for name, text in known.items()]),
         pictures=pictures(traits),
         distributions=("", HEADINGS, quantile_rows(traits)),
+        waits=("", wait_headings(traits), wait_rows(traits)),
         users=user_rows(traits),
         unlisted=max(len(traits.users()) - MOST_LISTED, 0),
         account=account,
@@ -49,6 +51,7 @@ def page(
     pictures: Sequence[Picture],
     distributions: Table,
     footer: str,
+    waits: Table = ("", (), ()),
     users: Rows = (),
     unlisted: int = 0,
     account: str = "",
@@ -62,6 +65,7 @@ def page(
         pictures: what there is to see.
         distributions: the table below these.
         footer: what words mean.
+        waits: the table of who waited in the log.
         users: rows of users.
         unlisted: how many more there are.
         account: what was left out of a log, and why.
@@ -75,6 +79,8 @@ def page(
         pictures=pictures,
         headings=[distributions[0], *distributions[1]],
         quantiles=distributions[2],
+        wait_headings=[waits[0], *waits[1]],
+        waits=waits[2],
         users=users,
         unlisted=unlisted,
         account=account,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from batdispatch.report.workload.traits import QUANTILES, Traits
+from batdispatch.report.workload.waits import wait_groups
 from batdispatch.results.numbers import duration, number
 
 HOUR = 3600.0
@@ -91,4 +92,5 @@ def as_dict(traits: Traits) -> dict[str, Any]:
         "by_hour": traits.by_hour().tolist(),
         "by_weekday": None if weekdays is None else weekdays.tolist(),
         "demands": traits.demands(),
+        "waits": {kind: [one._asdict() for one in groups] for kind, groups in wait_groups(traits).items()},
     }

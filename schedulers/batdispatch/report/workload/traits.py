@@ -257,6 +257,12 @@ class Traits:
         shares: Floats = np.bincount(days, minlength=7) / len(self.submission)
         return shares
 
+    def months(self) -> list[str]:
+        """Return the month of each submission, as 2026-03, in local time; empty texts: no date is known."""
+        if not self.clock:
+            return [""] * len(self.submission)
+        return list(map(str, np.datetime_as_string(self._local.astype("datetime64[s]"), unit="M")))
+
     def demands(self) -> dict[str, float]:
         """Return the share of the jobs that ask for each resource beside cores."""
         counts: dict[str, int] = {}

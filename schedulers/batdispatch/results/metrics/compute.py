@@ -24,15 +24,8 @@ from batdispatch.results.metrics.metric import Description, Metric, Value, regis
 from batdispatch.results.metrics.percentile import median, percentile
 from batdispatch.results.metrics.sample import Sample
 
-JOULES_PER_KWH = 3.6e6
-
-
 #: The base's metrics by name, in the order of the report; `metrics` adds those of measures.
 METRICS: dict[str, Metric] = {}
-#: Heading of the metrics of runs that count energy.
-POWER = "Power"
-#: Heading of those of runs that have a price of energy or a cap on power besides.
-PRICE_AND_CAP = "Price and cap"
 #: A job starves if it waits longer than so many times its wait under easy, and longer than so many seconds.
 STARVING_FACTOR, STARVING_FLOOR = 3.0, 3600.0
 #: What no run has alone: a run of easy stands beside it, see `results.starvation`.
@@ -83,15 +76,11 @@ def metrics() -> Mapping[str, Metric]:
 
 
 def compute(sample: Sample) -> dict[str, Value]:
-    """Return every metric of a run by name, those of power only if it counted energy.
+    """Return every metric of a run by name, apart from groups that a measure leaves out.
 
     Each named resource and licence has a metric ``utilisation_NAME``.
     """
-    # Most runs count no energy, and say nothing of power.
-    unasked = {
-        *([] if sample.power else [POWER]),
-        *([] if {"cost", "carbon", "above"} & {*sample.power} else [PRICE_AND_CAP]),
-    }
+    unasked = {group for measure in measures() for group in measure.leaves_out(sample)}
     asked = {name: found for name, found in metrics().items() if found.group not in unasked}
     values = {name: found.compute(sample) for name, found in asked.items()}
     named = {**sample.totals, **sample.licences}
@@ -458,149 +447,6 @@ def nb_jobs_rejected(sample: Sample) -> Value:
     Jobs with final state REJECTED.
     """
     return _count(sample, JobState.REJECTED)
-
-
-# --- power -----------------------------------------------------------------------------------------------------------
-
-
-@metric("energy", unit="kWh", better="lower", group=POWER)
-def energy(sample: Sample) -> Value:
-    """Energy of all hosts.
-
-    (E(max_j f_j) - E(min_j r_j)) / 3.6e6, with E(t) the joules of all hosts until t.
-    """
-    return sample.power["joules"] / JOULES_PER_KWH if "joules" in sample.power else None
-
-
-@metric("energy under jobs", unit="kWh", group=POWER)
-def energy_of_jobs(sample: Sample) -> Value:
-    """Energy of hosts while jobs run on them.
-
-    Sum over the segments of the joules of their hosts from start to end / 3.6e6. Only if jobs take whole hosts.
-    """
-    known = not sample.totals and "joules_of_jobs" in sample.power
-    return sample.power["joules_of_jobs"] / JOULES_PER_KWH if known else None
-
-
-@metric("energy without jobs", unit="kWh", better="lower", group=POWER)
-def energy_without_jobs(sample: Sample) -> Value:
-    """Energy of hosts that are idle, switch or sleep.
-
-    Energy less energy under jobs.
-    """
-    whole, used = energy(sample), energy_of_jobs(sample)
-    return None if whole is None or used is None else whole - used
-
-
-@metric("energy idle", unit="kWh", better="lower", group=POWER)
-def energy_idle(sample: Sample) -> Value:
-    """Energy of hosts that are awake without a job.
-
-    Energy without jobs, less energy switching and energy asleep.
-    """
-    parts = energy_without_jobs(sample), energy_switching(sample), energy_asleep(sample)
-    rest, switching, asleep = parts
-    return None if rest is None or switching is None or asleep is None else rest - switching - asleep
-
-
-@metric("energy switching", unit="kWh", better="lower", group=POWER)
-def energy_switching(sample: Sample) -> Value:
-    """Energy of hosts that fall asleep or wake up.
-
-    Sum over the hosts and their virtual power states of the platform's watts, one core at work, x the seconds in it
-    from min_j r_j to max_j f_j, by pstate_changes.csv, / 3.6e6.
-    """
-    return sample.power["switching"] / JOULES_PER_KWH if "switching" in sample.power else None
-
-
-@metric("energy asleep", unit="kWh", better="", group=POWER)
-def energy_asleep(sample: Sample) -> Value:
-    """Energy of hosts that sleep.
-
-    Sum over the hosts and the power states that they sleep in of the platform's watts x the seconds in it from
-    min_j r_j to max_j f_j, by pstate_changes.csv, / 3.6e6.
-    """
-    return sample.power["asleep"] / JOULES_PER_KWH if "asleep" in sample.power else None
-
-
-@metric("energy per unit-hour", unit="Wh", better="lower", group=POWER)
-def energy_per_unit_hour(sample: Sample) -> Value:
-    """Energy of all hosts for each hour that a unit of a job ran.
-
-    3.6e6 energy / sum_j u_j p_j, in Wh: joules / (3600 s) for each unit x 3600 s. Not of windows, in which other jobs
-    run than those that count.
-    """
-    work, joules = float((sample.units * sample.run).sum()), sample.power.get("joules")
-    work *= "joules_of_jobs" in sample.power
-    return None if joules is None or not work else joules / work
-
-
-@metric("peak power", unit="kW", better="lower", group=POWER)
-def peak_power(sample: Sample) -> Value:
-    """Largest power of all hosts.
-
-    Largest (E(t_k+1) - E(t_k)) / (t_k+1 - t_k) / 1000 over the rows k of consumed_energy.csv.
-    """
-    return sample.power["peak"] / 1000.0 if "peak" in sample.power else None
-
-
-@metric("95 % power", unit="kW", better="lower", group=POWER)
-def p95_power(sample: Sample) -> Value:
-    """Power of all hosts that is not exceeded for 95 % of the time.
-
-    Smallest power with which, and with less, the hosts spent 95 % of the time between the rows of consumed_energy.csv.
-    """
-    return sample.power["p95"] / 1000.0 if "p95" in sample.power else None
-
-
-@metric("time asleep", unit="%", group=POWER)
-def time_asleep(sample: Sample) -> Value:
-    """Share of the hosts' time in which they slept.
-
-    100 (time_sleeping of schedule.csv) / (H (max_j f_j - min_j r_j)). The sleep of a host counts when it wakes up.
-    """
-    whole = (sample.hosts or 0) * sample.window
-    return 100.0 * sample.power["seconds_asleep"] / whole if whole and "seconds_asleep" in sample.power else None
-
-
-@metric("switches per host and day", better="lower", group=POWER)
-def switches_per_host_day(sample: Sample) -> Value:
-    """How often a host is set to another power state.
-
-    86400 (nb_machine_switches of schedule.csv) / (H (max_j f_j - min_j r_j)).
-    """
-    whole = (sample.hosts or 0) * sample.window / 86400.0
-    return sample.power["switches"] / whole if whole and "switches" in sample.power else None
-
-
-@metric("energy cost", better="lower", group=PRICE_AND_CAP)
-def energy_cost(sample: Sample) -> Value:
-    """What the energy of all hosts cost, in the unit of the price of `powered` (money, carbon or water).
-
-    sum_k P_k (integral of the price from t_k to t_k+1) / 3.6e6, with P_k the mean watts between rows k and k+1 of
-    consumed_energy.csv. Only under `powered` with a price.
-    """
-    return sample.power.get("cost")
-
-
-@metric("carbon of energy", better="lower", group=PRICE_AND_CAP)
-def energy_carbon(sample: Sample) -> Value:
-    """What the energy of all hosts emits, in the unit of the series `carbon` of `powered`.
-
-    As the energy cost, with that series in place of the price. Only under `powered` with `carbon`.
-    """
-    return sample.power.get("carbon")
-
-
-@metric("time above cap", unit="%", better="lower", group=PRICE_AND_CAP)
-def time_above_cap(sample: Sample) -> Value:
-    """Share of the time in which the hosts burnt more than the cap of `powered`.
-
-    100 (time between rows k and k+1 of consumed_energy.csv in which P_k was above the least cap then) / (all of that
-    time). Only under `powered` with a cap. If energy is charged as Batsim does, P_k is not exact.
-    """
-    above = sample.power.get("above", np.nan)
-    return None if np.isnan(above) else 100.0 * above
 
 
 # --- decisions -------------------------------------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from batdispatch.results.lineage import Lineage, logical, waits
 
 
 class MeasureValues(Protocol):
-    """What a measure says of the rows of a run."""
+    """What a measure says of a run."""
 
-    def take(self, rows: NDArray[np.bool_], begin: float, end: float) -> Any:
-        """Return the same of some rows and of a part of the time, s."""
+    def take(self, rows: NDArray[np.bool_], begin: float, end: float, window: Window | None) -> Any:
+        """Return the same of some rows and of a part of the time, s, which are those of a window; None: of all."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ class Sample:
         licences: likewise of what exists once for the whole machine.
         amounts: a_ik, what each segment held of each named resource or licence.
         users: the job's user, object [job], empty text when unknown; None: no job's user is known.
-        measured: what measures say of the segments, by name (see `metrics.measure`).
-        power: what the run says of its energy, see `results.power`; empty: it counted none.
+        measured: what measures say of the segments or of the run, by name (see `metrics.measure`).
         decisions: the run's decision-time statistics, as in result.json.
         threshold: tau of the bounded slowdown.
         end: of the time that the metrics are about; None: the last end of a job.
@@ -75,7 +74,6 @@ class Sample:
     amounts: Mapping[str, Floats] = field(default_factory=dict)
     users: NDArray[np.object_] | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
-    power: Mapping[str, float] = field(default_factory=dict)
     decisions: Mapping[str, float | None] = field(default_factory=dict)
     threshold: float = 10.0
     end: float | None = None
@@ -120,7 +118,6 @@ def sample_of(
     amounts: Mapping[str, Floats] | None = None,
     users: NDArray[np.object_] | None = None,
     measured: Mapping[str, MeasureValues] | None = None,
-    power: Mapping[str, float] | None = None,
     decisions: Mapping[str, float | None] | None = None,
     threshold: float = 10.0,
     window: Window | None = None,
@@ -135,8 +132,7 @@ def sample_of(
         licences: number of each licence of the machine.
         amounts: what each row's job held of each of those two, float64 [row].
         users: the user of each row's job, object [row].
-        measured: what measures say of the rows, by name.
-        power: what the whole run says of its energy.
+        measured: what measures say of the run, by name.
         decisions: ``result.json``'s "decisions".
         threshold: of the bounded slowdown, seconds.
         window: which jobs count; None: all. What is said of segments is of the time of the window, whosever they are. A
@@ -148,7 +144,7 @@ def sample_of(
     joined = lineage if lineage is not None and lineage.joined else None
     jobs = columns if joined is None else logical(columns, joined)
     of_jobs = users if users is None or joined is None else users[joined.first]
-    window = window or Window()
+    asked, window = window, window or Window()
     inside, segments = jobs_of_window(jobs, window), columns.ran & _overlapping(columns, window)
     started = jobs.ran & inside
     submission, start, finish = (
@@ -188,8 +184,7 @@ def sample_of(
         licences=dict(licences or {}),
         amounts={name: values[segments] for name, values in (amounts or {}).items()},
         users=of_jobs[started] if of_jobs is not None and (of_jobs != "").any() else None,
-        measured={name: each.take(segments, begin, most) for name, each in (measured or {}).items()},
-        power=dict(power or {}),
+        measured={name: each.take(segments, begin, most, asked) for name, each in (measured or {}).items()},
         decisions=dict(decisions or {}),
         threshold=threshold,
         end=end,

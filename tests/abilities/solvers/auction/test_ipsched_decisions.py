@@ -10,6 +10,7 @@ from batdispatch.abilities.solvers.auction.groups import classes
 from batdispatch.abilities.solvers.auction.ipsched import Ipsched, IpschedOptions
 from batdispatch.abilities.solvers.auction.node_plans import pack, realise
 from batdispatch.abilities.solvers.auction.program import Layout, MeetingCell, Program
+from batdispatch.abilities.solvers.auction.regrets import _proof
 from batdispatch.abilities.solvers.auction.search import ROUNDING, PlanSearch
 from batdispatch.abilities.solvers.solving import Limits
 from batdispatch.abilities.solvers.solving.highs import Relaxation, RelaxedOptimum
@@ -55,6 +56,26 @@ def test_a_plan_that_is_worth_no_more_than_the_greedy_one_is_not_taken() -> None
     found, _, _ = solve(problem)
     assert (found.status, found.cost) == ("OPTIMAL", found.first)
     assert found.solution == problem.greedy()
+
+
+def test_a_job_on_as_few_nodes_as_it_may_be_needs_no_solver() -> None:
+    """A node could hold it, but it asks for three nodes at least: worth 2 (8 - 3) / 8 on four nodes."""
+    problem = problem_of(machine_of([(8, 0)] * 4), [(2, 6, {"demand": CORE, "nodes": [3, 4]})])
+    found, counters, _ = solve(problem)
+    assert (found.status, found.cost, counters["programs"]) == ("BOUND", -2 * (8 - 3) / 8, 0)
+
+
+@pytest.mark.parametrize(
+    ("status", "cost", "bound", "said"),
+    [
+        # Costs are below 0: a plan that costs what the bound says is the best, however it was found.
+        ("GREEDY", -8.0, -8.0, "no plan is worth more"),
+        ("FEASIBLE", -8.0, -9.0, "a plan could be worth 12.50% more at most"),
+        ("OPTIMAL", -8.0, -9.0, "no plan is worth more"),
+    ],
+)
+def test_how_good_a_plan_is_known_to_be(status: str, cost: float, bound: float, said: str) -> None:
+    assert _proof({"status": status, "cost": cost, "bound": bound, "gap": 0.125}) == said
 
 
 def test_without_work_the_greedy_plan_is_carried_out() -> None:

@@ -1,6 +1,7 @@
 """best-list, HCP'19, PCP'19 and PCP'20 as dispatchers: valid, repeatable, and as described."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -201,6 +202,24 @@ def test_hcp19_puts_back_what_finds_no_nodes_and_repairs() -> None:
     assert published.session.dispatcher.report()["repairs"] == 0
     assert repaired.session.dispatcher.report()["repairs"] >= 1
     assert published.starts()["d"] > repaired.starts()["d"] == 0.0
+
+
+def test_a_repair_starts_what_found_no_nodes_when_the_first_job_ends() -> None:
+    """Nodes of 5 cores. A job of one core has 5 s left when others come: pooled, 3 + 3 + 3 cores fit into the other 9.
+
+    On the nodes they do not, and until the first job ends there are no more cores than now.
+    """
+    after: list[float] = []
+
+    class Recording(Hcp19):
+        def first(self, instance: Instance, earliest: Sequence[float] | None = None) -> Plan:
+            after.extend(earliest or ())
+            return super().first(instance, earliest)
+
+    tasks = [Task("r", 0.0, 1, 6.0, 6.0, {"core": 1})]
+    tasks += [Task(n, 1.0, 1, 10.0, 10.0, {"core": 3}) for n in "abc"]
+    simulate(Machine.flat(2, "core=5"), tasks, Recording(Hcp19Options(repair=1, work=0.05)))
+    assert sorted(after[:3]) == [-1.0, -1.0, 5.0]
 
 
 def test_the_window_is_halved_after_failures_and_whole_after_a_success() -> None:

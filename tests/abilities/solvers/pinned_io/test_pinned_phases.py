@@ -312,3 +312,10 @@ def test_ranges_of_several_lengths() -> None:
     assert those.largest(np.array([1.0, 5.0, 2.0, 7.0, 3.0, 9.0])).tolist() == [5.0, 7.0, 9.0]
     assert not those.anchored
     assert Ranges(np.array([0, 1, 2]), np.array([2, 5, 6])).anchored
+
+
+def test_of_equal_makespans_the_one_whose_jobs_start_soonest_is_kept() -> None:
+    """A job of 10 s on the first node, and of 5 and 1 s on the second: either may go first, and the short one does."""
+    ends = np.array([0, 1, 1]), np.array([1, 2, 2])
+    found = schedule(np.zeros(2), *ends, np.array([10.0, 5.0, 1.0]))
+    assert (found.makespan, found.starts.tolist()) == (10.0, [0.0, 1.0, 0.0])

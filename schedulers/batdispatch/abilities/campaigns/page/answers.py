@@ -99,7 +99,7 @@ def sections(
         runs: as `table.metric_of` takes it.
         baseline: the dispatcher that others are compared with; None: see `chosen_baseline`.
         blocks: what replicates are called, in words.
-        independent: how many replicates of a workload share no job with each other; None: all of them.
+        independent: how many replicates of a workload there is room for that share no job; None: for all of them.
 
     Raises:
         InputError: the table lacks a column, or has two rows of one run.
@@ -340,8 +340,9 @@ def _same_rows(table: RunMetric) -> bool:
 
 
 def _are(table: RunMetric) -> str:
-    number = "is one" if table.size == 1 else f"are {table.size}"
-    return number if table.size == len(table.blocks) else f"{number} that share no job"
+    if table.size < len(table.blocks):
+        return f"is room for {table.size} that share no job"
+    return "is one" if table.size == 1 else f"are {table.size}"
 
 
 def count_of(number: int, blocks: str) -> str:

@@ -18,7 +18,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         title: of the page.
         blocks: what replicates are called, in words.
         how: how they were made, a sentence; empty: the table says.
-        independent: how many replicates share no job with each other; None: all of them.
+        independent: how many replicates there is room for that share no job; None: for all of them.
         baseline: the dispatcher that others are compared with; empty: chosen by the page.
         who: (name, options as on the command line, what it is) of the dispatchers.
         refused: (what could not take part, why).

@@ -61,10 +61,12 @@ def rank(table: RunMetric, aim: Aim, *, blocks: str = "replicates") -> Ranking |
     """
     count, many = table.values.shape
     if table.size < LEAST:
-        apart = "" if table.size == count else " that share no job"
+        there = f"are {table.size} {blocks}"
+        if table.size < count:
+            there = f"is room for {table.size} {blocks} that share no job"
         return NoRanking(
-            f"Nothing is ranked: there are {table.size} {blocks}{apart}, and of fewer than {LEAST} even a dispatcher "
-            f"that always wins may win by chance in more than {100 * ALPHA:g} % of the cases."
+            f"Nothing is ranked: there {there}, and of fewer than {LEAST} even a dispatcher that always wins may win "
+            f"by chance in more than {100 * ALPHA:g} % of the cases."
         )
     if many < 3:
         return NoRanking(

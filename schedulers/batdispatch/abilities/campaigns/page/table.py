@@ -35,7 +35,7 @@ class RunMetric:
         blocks: the rows, in order of first appearance; windows and slices in order of time.
         dispatchers: the columns, in order of first appearance.
         values: [block, dispatcher], nan where there is no run or the metric has no value.
-        independent: how many blocks share no job with each other; None: all of them.
+        independent: how many blocks there is room for that share no job; None: for all of them.
     """
 
     metric: str
@@ -46,7 +46,7 @@ class RunMetric:
 
     @property
     def size(self) -> int:
-        """Number of blocks that share no job with each other."""
+        """Number of blocks that there is room for that share no job."""
         return min(len(self.blocks), self.independent or len(self.blocks))
 
     @property

@@ -66,7 +66,7 @@ def mean_effect(
         in_time: whether they are windows of one log in order of time.
         per_replicate: float64 [replicate], the effect on each, if `values` are terms of a mean that is none of single
             effects, such as a ratio of sums; None: the values themselves. The mean lies between the least and largest.
-        size: how many replicates share no job with each other; None: all.
+        size: how many replicates there is room for that share no job; None: for all.
 
     Returns:
         An estimate whose method is "windows", "t" or "all equal"; "few" without interval and p of fewer than `LEAST`.

@@ -6,6 +6,7 @@ import { element, make } from "./dom.js";
 import { heldHosts } from "./hosts.js";
 import { lineageOf, ranFor } from "./lineage.js";
 import { key } from "./look.js";
+import { shownOf } from "./shown.js";
 import { whileItWaited } from "./waited.js";
 import { duration, durationIn, number } from "./words.js";
 
@@ -41,7 +42,7 @@ function row({ table, view, reasons }, run, job) {
     make("td", moment(view.seconds(run.start[first]), 0)),
     make("td", duration(took) + (segments > 1 ? ` in ${segments} segments` : "")),
     make("td", number(slowdown)),
-    make("td", [`${state}, on ${heldHosts(table, run, first)}`, ...(why ? [make("div", why, { class: "why" })] : [])]),
+    make("td", [`${state}, on ${heldHosts(table, run, first)}${segments > 1 ? "" : shownOf(table, run, first)}`, ...(why ? [make("div", why, { class: "why" })] : [])]),
   ]);
 }
 
@@ -60,7 +61,7 @@ function segmentRows({ table, view }, run, job) {
         make("td", moment(view.seconds(run.start[segment]), 0)),
         make("td", duration((run.end[segment] - run.start[segment]) / table.second)),
         make("td", ""),
-        make("td", `${lineage.ended(segment)}, on ${heldHosts(table, run, segment)}`),
+        make("td", `${lineage.ended(segment)}, on ${heldHosts(table, run, segment)}${shownOf(table, run, segment)}`),
       ],
       { class: "segment" },
     );

@@ -1,5 +1,5 @@
-/* What hosts burn in a simulation in a kernel, from what has happened: batdispatch.engines.power_states, energy and
- * state_times, digit by digit, where jobs only wait. batdispatch.abilities.kernels.energy makes the structure. */
+/* What hosts burn in a simulation in a kernel, from what has happened: batdispatch.abilities.power.engine.power_states
+ * and energy, digit by digit, where jobs only wait. batdispatch.abilities.kernels.energy makes the structure. */
 #include <math.h>
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
-/* Hosts that sleep under the layer `powered`: what batdispatch.abilities.power.power_saving, its concerns.boots,
- * core.machine.host_states and engines.flops_timer do, where hosts are taken whole, jobs only wait, and all hosts are
- * awake at first. batdispatch.abilities.kernels.sleepers makes the structure.
+/* Hosts that sleep under the layer `powered`, as batdispatch.abilities.power has it (power_saving, concerns.boots,
+ * machine.host_states, engine.flops_timer), where hosts are taken whole, jobs only wait, and all hosts are awake at
+ * first. batdispatch.abilities.kernels.sleepers makes the structure.
  *
  * A switch is a number: hosts of one kind that fall asleep or wake up together. Sets of hosts are words of bits, by id. */
 #ifndef BATDISPATCH_SLEEPERS_H

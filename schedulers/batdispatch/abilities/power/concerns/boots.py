@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
+from batdispatch.abilities.power.machine.host_states import HostStates
 from batdispatch.core.line import decisions as d
-from batdispatch.core.machine.host_states import HostStates
 
 
 class Boots:

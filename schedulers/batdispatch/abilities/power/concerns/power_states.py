@@ -15,16 +15,17 @@ from typing import Any
 import msgspec
 
 from batdispatch.abilities.power.concerns.boots import Boots
+from batdispatch.abilities.power.machine.facet import HostPowers, powers_of
+from batdispatch.abilities.power.machine.host_states import HostStates
+from batdispatch.abilities.power.machine.power import HostPower
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
-from batdispatch.core.line.concern import Concern
+from batdispatch.core.line.concern import Concern, D, News
 from batdispatch.core.line.concerns.holds import Holds
 from batdispatch.core.line.ledger import Ledger, contradiction
-from batdispatch.core.machine.host_states import HostStates
-from batdispatch.core.machine.power import WATTS_PROPERTY
 
 
 class PowerStates(Concern):
@@ -35,15 +36,32 @@ class PowerStates(Concern):
         boots: jobs that were started on hosts which have yet to wake up; None: only hosts that compute are free.
     """
 
-    offers = ("boots", "is_booting", "know_states", "let_sleep", "set_state", "states", "wake", "wake_for_jobs")
+    offers = (
+        "boots",
+        "is_booting",
+        "know_states",
+        "let_sleep",
+        "powers",
+        "set_state",
+        "states",
+        "wake",
+        "wake_for_jobs",
+    )
     ledger: Ledger
 
     def __init__(self, ledger: Ledger) -> None:
         super().__init__(ledger)
         self.states: HostStates | None = None
         self.boots: Boots | None = None
-        #: Stays that came to nothing, because a host went away that was waking up, since `take_called_off`.
-        self._called_off: list[Stay] = []
+
+    @property
+    def powers(self) -> tuple[HostPower, ...]:
+        """The power states that each host has, by id.
+
+        Raises:
+            InputError: a host states no watts, or wrong ones.
+        """
+        return powers_of(self.ledger.machine)
 
     def know_states(self) -> HostStates | None:
         """Return the power states of all hosts, which are looked after from now on; None: the machine states no watts.
@@ -52,7 +70,7 @@ class PowerStates(Concern):
             InputError: a host states no watts, or wrong ones, while another one does.
         """
         self.join()
-        if self.states is None and any(WATTS_PROPERTY in host.properties for host in self.ledger.machine.hosts):
+        if self.states is None and HostPowers.is_stated(self.ledger.machine):
             self.states = HostStates(self.ledger.machine)
             self.ledger.shut()
         return self.states
@@ -83,7 +101,7 @@ class PowerStates(Concern):
 
         Raises:
             ImpossibleDecision: on a machine that states watts, a host cannot be set to this power state; see
-                `core.machine.host_states`.
+                `machine.host_states`.
         """
         ledger = self.ledger
         if hosts.mask >> len(ledger.machine.hosts):
@@ -131,7 +149,7 @@ class PowerStates(Concern):
             self.boots.killed.discard(job.id)
         ledger.queue[job.id] = job
         ledger.roll.sort(ledger.queue)
-        self._called_off.append(stay)
+        ledger.concerns.called_off.append(stay)
 
     def _begin_booted(self, boots: Boots) -> None:
         """Let the jobs run whose hosts are awake by now, and wake hosts that have just fallen asleep for others."""
@@ -153,29 +171,33 @@ class PowerStates(Concern):
     def late(self) -> int:
         return 0 if self.boots is None else self.boots.states.away
 
-    def may_start(self, job: Job, allocation: Allocation) -> None:
+    def may_start(self, job: Job, allocation: Allocation, entry: Any) -> Any:
         if self.boots is None and self.states is not None and allocation.mask & self.states.away:
             why = self.states.why_not_computing(allocation.mask)
             raise self.ledger.refusal(f"job {job.id} cannot start on {allocation}: {why}")
+        return entry
 
-    def keeps(self, stay: Stay, execute: d.Execute) -> bool:
-        boots, hosts = self.boots, stay.allocation.mask
-        if boots is None or not hosts & boots.states.away:
-            return False
-        stay.start = boots.awake_at(hosts, self.ledger.now)
-        boots.waiting[execute.job_id] = execute
-        self.wake(hosts & boots.states.asleep)
-        return True
-
-    def on_kill(self, job_ids: list[str]) -> list[str]:
-        if self.boots is None or not self.boots.waiting:
-            return job_ids
+    def let_through(self, decision: D) -> D | None:
+        boots = self.boots
+        if boots is None:
+            return decision
+        if isinstance(decision, d.Execute):
+            hosts = decision.allocation.mask
+            if not hosts & boots.states.away:
+                return decision
+            self.ledger.running[decision.job_id].start = boots.awake_at(hosts, self.ledger.now)
+            boots.waiting[decision.job_id] = decision
+            self.wake(hosts & boots.states.asleep)
+            return None
+        if not boots.waiting:
+            return decision
         # The simulator has yet to hear of those that wait for their hosts.
-        waiting = self.boots.waiting
-        self.boots.killed.update(job_id for job_id in job_ids if job_id in waiting)
-        return [job_id for job_id in job_ids if job_id not in waiting]
+        waiting = [job_id for job_id in decision.job_ids if job_id in boots.waiting]
+        boots.killed.update(waiting)
+        others = [job_id for job_id in decision.job_ids if job_id not in boots.waiting]
+        return msgspec.structs.replace(decision, job_ids=others) if others else None
 
-    def on_event(self, event: e.Event) -> None:
+    def on_event(self, event: News) -> None:
         if isinstance(event, e.ResourceStateChanged):
             self._switched(event)
         elif isinstance(event, e.MachinesUnavailable) and self.boots is not None:
@@ -202,10 +224,6 @@ class PowerStates(Concern):
             self.ledger.shut()
         else:
             self._begin_booted(self.boots)
-
-    def take_called_off(self) -> list[Stay]:
-        called_off, self._called_off = self._called_off, []
-        return called_off
 
     def check(self, idle: Any) -> Any:
         waiting = {} if self.boots is None else self.boots.waiting

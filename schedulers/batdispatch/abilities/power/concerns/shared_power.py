@@ -5,12 +5,14 @@ Invariant: what is idle of the power is the machine's, less what jobs that run a
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.licences import LicensedSpace
 from batdispatch.core.line.concern import Concern
 from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import POWER
 
 
 class SharedPower(Concern):
@@ -21,7 +23,7 @@ class SharedPower(Concern):
         lent: power that closed hosts lend to jobs, mW; `drawn` counts it as well.
     """
 
-    offers = ("cap_power", "close", "draw", "drawn", "lent", "with_lent")
+    offers = ("cap_power", "close", "draw", "drawn", "lent")
     ledger: Ledger
 
     def __init__(self, ledger: Ledger) -> None:
@@ -32,7 +34,8 @@ class SharedPower(Concern):
     def cap_power(self, power: int) -> None:
         """Let jobs share an amount of power, in mW (`Request.power`), from now on; before any job has come."""
         ledger = self.ledger
-        ledger.machine = ledger.machine.capped(power)
+        ledger.machine = capped = copy(ledger.machine)
+        capped.licences = tuple(sorted({**dict(capped.licences), POWER: power}.items()))
         ledger.space = space_of(ledger.machine)
         ledger.idle.recount(ledger.space)
         ledger.idle.change()
@@ -52,10 +55,6 @@ class SharedPower(Concern):
             self.join()
             self.ledger.shut()
 
-    def with_lent(self, whole: Any) -> Any:
-        """Return the capacity of the idle machine with the power that closed hosts lend."""
-        return self._space().drawn(whole, -self.lent) if self.lent else whole
-
     def _space(self) -> LicensedSpace:
         space = self.ledger.space
         assert isinstance(space, LicensedSpace), "power is shared"
@@ -67,7 +66,7 @@ class SharedPower(Concern):
         return self._closed
 
     def lends(self, whole: Any) -> Any:
-        return self.with_lent(whole)
+        return self._space().drawn(whole, -self.lent) if self.lent else whole
 
     def check(self, idle: Any) -> Any:
         return self._space().drawn(idle, self.drawn) if self.drawn else idle

@@ -12,12 +12,12 @@ import msgspec
 
 from batdispatch.abilities.power.dispatchers.energy_bf import EnergyBf
 from batdispatch.abilities.power.dispatchers.switch_times import SwitchOptions
+from batdispatch.abilities.power.machine.power import HostPower
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Stay
 from batdispatch.core.line.events import Event, ResourceStateChanged
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
-from batdispatch.core.machine.power import HostPower
 
 #: (mask of hosts, when they are woken, s).
 Wakings = list[tuple[int, float]]

@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.abilities.power.power_saving import FILES
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import registry
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
-from batdispatch.core.machine.series import Series
 from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
 
 #: A share of hosts that is less than a whole number by no more than this is that number.
@@ -60,6 +60,7 @@ class GreenEasy(Easy):
     """
 
     options_type: ClassVar[type[Options]] = GreenEasyOptions
+    heeds_choices = False
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)

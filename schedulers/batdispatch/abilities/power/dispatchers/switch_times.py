@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from batdispatch.abilities.power.concerns.power_states import PowerStates
+from batdispatch.abilities.power.machine.power import HostPower
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.core.machine.power import HostPower
 from batdispatch.dispatchers.backfilling.queue import PlanOptions
 
 #: What a host does that does not compute.

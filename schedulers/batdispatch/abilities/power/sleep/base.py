@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import msgspec
 
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.core.line import registry
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Part
-from batdispatch.core.machine.series import Series
 
 #: Entry-point group in which a package announces its sleep rules.
 GROUP = "batdispatch.sleeps"

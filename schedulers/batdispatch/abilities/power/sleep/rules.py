@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from batdispatch.abilities.power.machine.series import ExponentialMean
 from batdispatch.abilities.power.sleep.base import IdleHosts, SleepRule
 from batdispatch.core.line.options import Options
-from batdispatch.core.machine.series import ExponentialMean
 
 
 class Idle(SleepRule):

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 
 import msgspec
 
+from batdispatch.abilities.power.machine.series import Series
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import registry
 from batdispatch.core.line.options import Part
-from batdispatch.core.machine.series import Series
 
 #: Entry-point group in which a package announces its start rules.
 GROUP = "batdispatch.starts"

@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from batdispatch.abilities.power.machine.series import ExponentialMean
 from batdispatch.abilities.power.start.base import Flexibility, StartRule
 from batdispatch.core.line.options import Options
-from batdispatch.core.machine.series import ExponentialMean
 
 
 class Cheapest(StartRule):

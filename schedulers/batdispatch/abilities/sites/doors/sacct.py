@@ -84,7 +84,8 @@ def read_sacct(
             bad.add(problem)
     bad.conclude()
     reader.conclude()
-    yield from _in_turn(list(_Jobs(reader, options, report, info.use.whole, frozenset(info.use.names)).jobs()), report)
+    jobs = _Jobs(reader, options, report, info.use.whole, frozenset(info.use.names), info)
+    yield from _in_turn(list(jobs.jobs()), report)
     report.notes.extend(reader.remarks())
 
 
@@ -98,9 +99,12 @@ class _Jobs:
         report: ImportReport,
         whole: Collection[str],
         nodes: Collection[str],
+        info: LogInfo,
     ) -> None:
         self._records = reader.records
         self._known_nodes = nodes
+        #: Gets the ids of jobs that had no limit, and of those that were held, as their records say.
+        self._info = info
         self._options, self._report = options, report
         #: Partitions whose jobs have their nodes to themselves.
         self._whole = whole
@@ -144,9 +148,12 @@ class _Jobs:
         """Let a run continue an earlier one of the same job, and return whether that one is kept."""
         keeps = self._options.requeues == "all" and earlier.started and earlier.state != "RESIZING"
         if keeps and later.started and earlier.component < 0:
+            over = earlier.start + earlier.elapsed
+            later.hold = max(later.eligible - over, 0.0) if later.eligible >= over else 0.0
             later.before, later.eligible = earlier, math.nan
             self._report.change(
-                "are later runs of requeued jobs: each continues the one before as soon as that is over", later.job
+                "are later runs of requeued jobs: each continues the one before once it is eligible after that",
+                later.job,
             )
         else:
             keeps = False
@@ -224,6 +231,7 @@ class _Jobs:
             return None
         submission = record.submit
         if record.eligible > submission:
+            self._info.held.add(name)
             if self._options.submission == "eligible":
                 submission = record.eligible
             report.change(
@@ -231,6 +239,8 @@ class _Jobs:
                 f"{self._options.submission} time taken (--submission)",
                 name,
             )
+        if record.limit == math.inf:
+            self._info.unlimited.add(name)
         if math.isnan(record.limit):
             report.change("without a time limit of their own: no walltime", name)
         units, demand, request = demand_of(
@@ -297,7 +307,11 @@ class _Jobs:
 
     def _dependencies(self, record: Record, name: str) -> tuple[Dependency, ...]:
         awaited = record.awaited
-        if awaited is NOTHING_AWAITED or record.before is not None:
+        if record.before is not None:
+            # Counted from the start of that one: a job cannot wait for the end of what it is a part of.
+            held = record.before.elapsed + record.hold
+            return (Dependency(record.before.name, "after", held),) if record.hold else ()
+        if awaited is NOTHING_AWAITED:
             return ()
         if awaited.others:
             self._report.change("depend on others in a way that we do not know: that dependency is left out", name)

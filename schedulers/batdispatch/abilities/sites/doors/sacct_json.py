@@ -45,7 +45,9 @@ def read_json(
     try:
         raws = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=_Jobs).jobs
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
-        raise InputError(f"is no JSON with a list of jobs: {problem}", source=str(path)) from None
+        raise InputError(
+            f"is no JSON with a list of jobs, expected what sacct --json prints: {problem}", source=str(path)
+        ) from None
     del content
     columns = Columns(_COLUMNS, str(path), "")
     constrained = Columns(f"{_COLUMNS}|Constraints", str(path), "")

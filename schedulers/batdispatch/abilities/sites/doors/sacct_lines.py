@@ -24,6 +24,8 @@ _FREE = frozenset(
     {"jobname", "submitline", "comment", "admincomment", "systemcomment", "workdir", "container", "extra"}
     | {"stderr", "stdin", "stdout", "failednode", "wckey"}
 )
+#: A moment of this century as seconds since 1970 (SLURM_TIME_FORMAT=%s).
+_SECONDS = re.compile(r"1\d{9}", re.ASCII)
 _HEADER = re.compile(r"JobID(?:Raw)?", re.IGNORECASE)
 _ID = re.compile(r"\d{1,15}(?:_(?:\d{1,15}|\[[^\]]{0,9999}\]))?(?:\+\d{1,9})?(?:\.\S{1,40})?", re.ASCII)
 _STATE = re.compile(r"[A-Z_]{4,20}\+?(?: by \S{1,40})?", re.ASCII)
@@ -92,6 +94,7 @@ def looks_headless(line: bytes) -> str | None:
     for delimiter in (*_USED, ""):
         fields = [field.strip('"') for field in text.split(delimiter or None)]
         dates = sum(1 for field in fields if len(field) == 19 and _TIME.fullmatch(field))
+        dates += sum(1 for field in fields if _SECONDS.fullmatch(field))
         if dates and any(map(_STATE.fullmatch, fields)) and any(field and _ID.fullmatch(field) for field in fields):
             return delimiter
     return None
@@ -115,7 +118,8 @@ def stranger(head: bytes) -> str:
 def delimiter_of(header: str) -> str:
     """Return what stands between the names of a header: whatever comes first that no name holds; '' if nothing does."""
     plain = header.replace('"', "")
-    match = re.search(r"\t|[^A-Za-z0-9_/\s]+", plain)
+    # The last ones are made to stand between fields and units, and count as blanks.
+    match = re.search(r"\t|[\x1c-\x1f]|[^A-Za-z0-9_/\s]+", plain)
     return match[0] if match else ""
 
 
@@ -156,6 +160,8 @@ class Columns:
                 source=source,
                 place=place,
             )
+        #: Whether blanks stand around the delimiter, as where a table was made by hand.
+        self._padded = any(name != name.strip() for name in header.strip().split(self.delimiter)[1:])
         self._quotes = self.delimiter in _QUOTING or '"' in header
         self._free = [index for index, name in enumerate(names) if name in _FREE]
         holders = _HOLDERS.get(self.delimiter, frozenset())
@@ -167,6 +173,8 @@ class Columns:
         if self._quotes and '"' in text:
             return self._unquoted(text)
         fields = text.split(self.delimiter)
+        if self._padded:
+            fields = [field.strip() for field in fields]
         if self.trailing:
             if fields[-1]:
                 return None

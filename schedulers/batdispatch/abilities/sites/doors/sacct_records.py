@@ -91,6 +91,8 @@ class Record(msgspec.Struct, gc=False):
     restarts: int = 0
     #: The run that this one continues.
     before: Record | None = None
+    #: Seconds after the end of that one from which on this one may start: Slurm holds a requeued job for 121 s.
+    hold: float = 0.0
     #: Id of the job that is made of it, once it has one.
     name: str = ""
 
@@ -224,9 +226,11 @@ class RecordReader:
             if "--exclusive" in fields[index] and self._units == "cores" and asks_for_whole_nodes(fields[index]):
                 extra["whole_nodes"] = True
         if constraint := self._constraint(fields):
-            extra[CONSTRAINT], less = read_constraint(constraint)
-            if less:
-                self._report.change("require features of numbers of nodes, or one of several: of each node", job)
+            features, unlike = read_constraint(constraint, self._number(fields, "nnodes"))
+            if features:
+                extra[CONSTRAINT] = features
+            if unlike:
+                self._report.change(unlike, job)
         said = submit_options(fields[index]) if (index := self._at("submitline")) >= 0 else {}
         if said:
             self._heed(said, extra, job)
@@ -272,7 +276,10 @@ class RecordReader:
         if "begin" in said:
             self._report.change("have --begin in their submit line: see --submission", job)
         if "," in said.get("partition", ""):
-            self._report.change("name several partitions (--partition): they wait in the one in which they ran", job)
+            names = said["partition"].split(",")
+            if extra.get("partition") in names:
+                extra["partitions"] = names
+                self._report.change("name several partitions (--partition): each runs in the first that fits", job)
 
     def _names(self, text: str) -> list[str]:
         """Return the names of a list of nodes; none if it cannot be read, as that of a file."""
@@ -391,7 +398,8 @@ class RecordReader:
             cores, gres = asked_cores or given_cores, requested.gres or self._old_gres(fields, nodes)
             memory = self._asked_memory(fields, requested, cores, nodes) or allocated.memory
             gres = gres or (allocated.gres if not requested.cores else {})
-        gres = gres or self._said_gres(said, max(nodes, 1), job)
+        told = self._said_gres(said, max(nodes, 1), job)
+        gres = _with_types(gres, told) if gres else told
         licences = self._licences(fields) or self._said_licences(said)
         return Totals(cores, nodes, least, memory if self._memory else 0, gres, licences), asked_cores
 
@@ -519,6 +527,16 @@ class RecordReader:
 def _gpus(text: str) -> str:
     """Return what ``--gpus=2`` or ``--gpus=a100:2`` says as ``--gres`` would."""
     return ",".join(f"gpu:{part}" for part in text.split(","))
+
+
+def _with_types(gres: dict[str, int], told: dict[str, int]) -> dict[str, int]:
+    """Return generic resources with the types that a submit line tells of as many, where they have none."""
+    untyped = {name for name in gres if not any(other.startswith(f"{name}_") for other in gres)}
+    return gres | {
+        name: amount
+        for name, amount in told.items()
+        if (base := next((one for one in untyped if name.startswith(f"{one}_")), "")) and told.get(base) == gres[base]
+    }
 
 
 def _as_asked(given: dict[str, int], asked: dict[str, int]) -> dict[str, int]:

@@ -113,8 +113,11 @@ def read_tres(text: str) -> Tres:
 
 
 def typed_name(name: str, model: str) -> str:
-    """Return what a generic resource of a type is called here: ``gpu`` of type ``a100`` is ``gpu_a100``."""
-    return f"{name}_{re.sub(r'[^A-Za-z0-9]', '_', model)}"
+    """Return what a generic resource of a type is called here: ``gpu`` of type ``A100`` is ``gpu_a100``.
+
+    Accounts and slurm.conf do not always write types in the same case.
+    """
+    return f"{name}_{re.sub(r'[^a-z0-9]', '_', model.lower())}"
 
 
 class Gres(NamedTuple):
@@ -190,9 +193,11 @@ def read_limit(text: str, *, minutes: bool) -> float | None:
     Raises:
         ValueError: the text is no time limit.
     """
-    if text in ("UNLIMITED", "INFINITE"):
+    said = text.upper()
+    # The numbers are how Slurm's own programs hold "no limit" and "not set" (INFINITE, NO_VAL).
+    if said in ("UNLIMITED", "INFINITE", "-1", "4294967295"):
         return math.inf
-    if text in ("", "Partition_Limit", "INVALID", "NOT_SET"):
+    if said in ("", "PARTITION_LIMIT", "INVALID", "NOT_SET", "4294967294"):
         return None
     if minutes and text.isascii() and text.isdigit() and len(text) < 12:
         return int(text) * 60.0
@@ -258,17 +263,31 @@ def read_dependency(submit_line: str) -> AwaitedJobs:
 
 
 _CONSTRAINT = re.compile(r"\s(?:--constraint(?:=|\s+)|-C\s*=?)(\S+)", re.ASCII)
-#: A number of nodes behind a feature, and brackets within which all nodes have to have the same feature.
-_NUMBERS = re.compile(r"\*\d+|[\[\]'\"]", re.ASCII)
+#: Features of which a number of nodes is asked for: ``a*2``, ``(a|b)*2``.
+_COUNTED = re.compile(r"(\([^()]*\)|[^&|()\[\]*]+)\*(\d{1,9})", re.ASCII)
 
 
-def read_constraint(text: str) -> tuple[str, bool]:
-    """Return the features that a constraint requires of each node, and whether that is less than it says.
+def read_constraint(text: str, nodes: int) -> tuple[str, str]:
+    """Return the features that a constraint requires of each node, and how that is not what it says; empty: it is.
 
-    Numbers of nodes (``a*2``), and that all nodes have the same feature (``[a|b]``), are left out.
+    A number of nodes (``a*2&b*1``) becomes a requirement of all nodes: to have the features of one of these parts if
+    they are of all nodes, or none.
+
+    Args:
+        text: the constraint.
+        nodes: of the job; 0: not told.
     """
-    plain = _NUMBERS.sub("", text)
-    return plain, plain != text.strip("'\"")
+    text = re.sub("['\"]", "", text)
+    parts = _COUNTED.findall(text)
+    if not parts:
+        return text, ""
+    # Brackets around numbers only hold them together.
+    rest = [one for one in _COUNTED.sub("", re.sub(r"[\[\]]", "", text)).split("&") if one.strip("()|, ")]
+    wanted = "|".join(part for part, _ in parts)
+    if sum(int(count) for _, count in parts) < max(nodes, 1):
+        return "&".join(rest), "require features of some of their nodes (such as a*2): without that"
+    whole = "&".join((f"({wanted})" if len(parts) > 1 else wanted, *rest))
+    return whole, "" if len(parts) == 1 else "require features of numbers of nodes (a*2&b*1): of each node one of these"
 
 
 def constraint_of(submit_line: str) -> str:

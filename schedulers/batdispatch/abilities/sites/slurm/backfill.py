@@ -77,6 +77,7 @@ class SlurmBackfill(PlanningQueue):
     options_type: ClassVar[type[Options]] = SlurmOptions
     effort = 1
     plans_openings = True
+    heeds_choices = True
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
@@ -183,7 +184,7 @@ class SlurmBackfill(PlanningQueue):
             self._schedule(ledger)
             return
         preemption.end_graces()
-        self.forget_started(preemption.start_promised())
+        self.forget_started(self._partitions.as_waiting(preemption.start_promised()))
         if preemption.suspension.is_retry_due():
             self._ask()
             self._main_clock.hurry()
@@ -231,7 +232,7 @@ class SlurmBackfill(PlanningQueue):
             part_jobs=self.options.loop_part_jobs,
             preemption=self._preemption,
         )
-        started = loop.run(self.in_order(ledger), most)
+        started = self._partitions.as_waiting(loop.run(self.in_order(ledger), most))
         self.forget_started(started)
         self._head_asked, self._whole_asked = False, loop.stopped
         if self._whole_asked:
@@ -251,7 +252,7 @@ class SlurmBackfill(PlanningQueue):
             self._completing,
             self._preemption,
         )
-        started = made.run(self.in_order(ledger))
+        started = self._partitions.as_waiting(made.run(self.in_order(ledger)))
         self.reserved = made.reserved
         self.forget_started(started)
         self.backfilled += len(started)

@@ -87,6 +87,9 @@ class BackfillPass:
                 break
             if candidates[-1] is job:
                 candidates.pop()
+            # It may have started in another one of its partitions.
+            if job.id not in self._ledger.queue:
+                continue
             if not self._is_skipped(job) and self._try(job):
                 started.append(job)
         return started
@@ -94,6 +97,8 @@ class BackfillPass:
     def _may_start(self, job: Job) -> bool:
         """Return whether a job could start now as far as is reserved by now: False only if it surely cannot."""
         ledger = self._ledger
+        if job.id not in ledger.queue:
+            return False
         if self._preemption is not None and self._preemption.candidates(job):
             return True
         _, hosts, _ = self._available(job, ledger.now, end_of(ledger.now, self._booked(job)))
@@ -160,9 +165,10 @@ class BackfillPass:
         openings = SiteRules.of(ledger).openings
         if openings is not None:
             shown, change = openings.opened(job, start)
+            shown = self._partitions.within(shown, job)
             entered = openings.entered(job.id)
             # Slurm looks at advance reservations only where one is in the way at the start that it looks at.
-            if entered is not None and entered.request == shown.request:
+            if entered is not None and self._partitions.within(entered, job).request == shown.request:
                 change = 0.0
             job = shown
         hosts = ledger.machine.compute & ~ledger.unavailable if job.request.plain else ledger.space.need(job).hosts
@@ -183,7 +189,7 @@ class BackfillPass:
 
     def _start(self, job: Job, place: Place, end: float) -> None:
         ledger = self._ledger
-        ledger.start(job, place)
+        self._partitions.start(job, place)
         self._will_run.started(ledger.running[job.id], end)
         self._take_licences(job, 0.0, end)
         if ledger.machine.takes_hosts(job.request):
@@ -198,7 +204,7 @@ class BackfillPass:
             return begin
         self._nodes.add(hosts, begin, end)
         self._take_licences(job, begin, end)
-        self.reserved[job.id] = begin
+        self.reserved[job.id] = min(begin, self.reserved.get(job.id, math.inf))
         self._reserved_in[self._partitions.name(job)] += 1
         if self._options.array_tasks and (array := array_of(job)) is not None:
             self._reserved_of[array.id] += 1

@@ -65,6 +65,9 @@ class MainLoop:
         for count, job in enumerate(jobs):
             if not self._open:
                 break
+            # It may have started in another one of its partitions.
+            if job.id not in self._ledger.queue:
+                continue
             if most is not None and count > most:
                 self.stopped = True
                 break
@@ -102,7 +105,7 @@ class MainLoop:
         free = ledger.space.only(self._completing.free(), hosts)
         place = self._choose(free, job) if ledger.space.fits(free, job) else None
         if place is not None:
-            ledger.start(job, place)
+            self._partitions.start(job, place)
         elif self._preemption is not None:
             # Whoever is preempted has not ended yet: until then, the job holds up others as any that does not fit.
             self._preemption.preempt(job, hosts)

@@ -37,8 +37,7 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
         (bf_job_part_count_reserve). 0 (the default): for all that the pass tries.
     min_age: Reserve nothing for a job that has waited for less than this many seconds, and let it hold up no others of
         its partition in the main loop (bf_min_age_reserve).
-    array_tasks: Reserve nodes for at most this many tasks of an array in a pass (bf_max_job_array_resv, which is 20).
-        0: for all.
+    array_tasks: Reserve nodes for at most this many tasks of an array in a pass (bf_max_job_array_resv). 0: for all.
     window: Reserve nothing for a job that could only start more than this many seconds from now (bf_window, which is in
         minutes).
     resolution: Round the times of reservations down to multiples of this many seconds (bf_resolution). 0: do not round.
@@ -78,7 +77,7 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     part_jobs: Annotated[int, msgspec.Meta(ge=0)] = 0
     reservations: Annotated[int, msgspec.Meta(ge=0)] = 0
     min_age: Seconds = 0.0
-    array_tasks: Annotated[int, msgspec.Meta(ge=0)] = 0
+    array_tasks: Annotated[int, msgspec.Meta(ge=0)] = 20
     window: Seconds = 86_400.0
     resolution: Seconds = 60.0
     end_window: Seconds = 30.0

@@ -58,9 +58,9 @@ class Preemption:
         self._asked: dict[str, float] = {}
         #: By id of a job that runs on for its time of grace: when that is over, s, and for whom it then ends.
         self._graces: dict[str, tuple[float, str]] = {}
-        #: By id of a waiting job that others are suspended for: where it starts once those have given way, and their
-        #: ids.
-        self._promised: dict[str, tuple[Place, list[str]]] = {}
+        #: By id of a waiting job that others are suspended for: where it starts once those have given way, their ids,
+        #: and the job as it was tried, in one of its partitions.
+        self._promised: dict[str, tuple[Place, list[str], Job]] = {}
 
     def in_order(self, jobs: list[Job]) -> list[Job]:
         """Return waiting jobs in their order, but each one before those whose quality of service its own may preempt.
@@ -170,20 +170,20 @@ class Preemption:
     def start_promised(self) -> list[Job]:
         """Start the jobs for which others were suspended, and return them."""
         ledger, started = self._ledger, []
-        for name, (place, before) in list(self._promised.items()):
+        for name, (place, before, tried) in list(self._promised.items()):
             job = ledger.queue.get(name)
             if job is not None and any(one in ledger.running for one in before):
                 continue
             del self._promised[name]
             if job is not None and may_start(ledger, job, place.allocation):
-                ledger.start(job, place)
+                self._partitions.start(job, place, within=tried)
                 started.append(job)
         return started
 
     def resume(self) -> None:
         """Let the suspended jobs go on whose nodes are free and promised to nobody."""
         promised = 0
-        for place, _ in self._promised.values():
+        for place, _, _ in self._promised.values():
             promised |= place.allocation.mask
         self.suspension.resume(promised)
 
@@ -195,7 +195,7 @@ class Preemption:
         place, stays = self._place_among(job, hosts, self._candidates(job, suspended=True))
         if place is not None and self.suspension.may_stop(stays):
             before = [stay.job.id for stay in stays]
-            self._promised[job.id] = place, before
+            self._promised[job.id] = place, before, job
             self.ending.update(dict.fromkeys(before, "suspend"))
             self._ledger.kill(stay.job for stay in stays)
         return place is not None

@@ -46,7 +46,9 @@ class NetworkUse:
     links: NDArray[np.int64]
     free: FreeNodes
 
-    def take(self, rows: NDArray[np.bool_], begin: float = -np.inf, end: float = np.inf) -> NetworkUse:
+    def take(
+        self, rows: NDArray[np.bool_], begin: float = -np.inf, end: float = np.inf, window: object = None
+    ) -> NetworkUse:
         """Return the same of some rows and of a part of the time, s."""
         return replace(
             self, **{name: getattr(self, name)[rows] for name in OF_ROWS}, free=self.free.between(begin, end)

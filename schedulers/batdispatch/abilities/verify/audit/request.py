@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,10 +64,22 @@ class Queues:
         """Return the partition or quality of service that a job is in; None: in none that there is."""
         classes = self.limits[kind]
         named = getattr(job, kind)
+        if kind == "partition" and (several := self.listed(job)):
+            able = [one for one in several if not _exceeds(one, job)]
+            # That of those that take it which allows most nodes: its hosts say which one it ran in, if any.
+            return max(able or several, key=lambda one: one.get("max_nodes") or np.inf)
         if named is not None:
             return classes.get(str(named))
         usual = [one for one in classes.values() if one.get("default") or len(classes) == 1]
         return usual[0] if usual else None
+
+    def listed(self, job: Job) -> list[Mapping[str, Any]]:
+        """Return the partitions that a job names if it names several, of those that there are."""
+        told = job.partition if job.partitions is None else job.partitions
+        names = told if isinstance(told, list) else str(told).split(",")
+        if len(names) < 2:
+            return []
+        return [self.limits["partition"][name] for name in names if name in self.limits["partition"]]
 
     def lists(self, window: Window, job: Job) -> bool:
         """Return whether a reservation lets a job in."""
@@ -90,19 +103,34 @@ class Queues:
         """Return the reservation that a job names; None: it names none that there is."""
         return None if job.reservation is None else self.windows.get(str(job.reservation))
 
-    def hosts_of(self, job: Job) -> NDArray[np.bool_]:
-        """Return the hosts of a job's partition and reservation, bool [compute host]."""
+    def places_of(self, job: Job) -> list[NDArray[np.bool_]]:
+        """Return the hosts of a job's partition and reservation, bool [compute host], each choice that it has."""
         partition, window = self.class_of(job, "partition"), self.own(job)
-        found = np.ones(self._machine.size, dtype=bool) if partition is None else self.hosts[partition["name"]]
-        found = found if window is None else found & window.hosts
-        return found if job.constraint is None or not self._machine.features else found & self.having(job)
+        found = [np.ones(self._machine.size, dtype=bool) if partition is None else self.hosts[partition["name"]]]
+        if several := self.listed(job):
+            found = [self.hosts[one["name"]] for one in several if not _exceeds(one, job)] or found
+        if window is not None:
+            found = [hosts & window.hosts for hosts in found]
+        if job.constraint is not None and self._machine.features:
+            found = [hosts & having for hosts in found for having in self.having(job)]
+        return found
 
-    def having(self, job: Job) -> NDArray[np.bool_]:
-        """Return the hosts with the features that a job requires, bool [compute host].
+    def having(self, job: Job) -> list[NDArray[np.bool_]]:
+        """Return the hosts with the features that a job requires, bool [compute host], each choice that it has.
+
+        In brackets stand choices, of which all hosts have the same one.
+        """
+        pieces = re.split(r"\[([^\[\]]*)\]", str(job.constraint))
+        options = [re.split(r"\|(?![^(]*\))", piece) if at % 2 else [piece] for at, piece in enumerate(pieces)]
+        texts = ("".join(f"({one})" if at % 2 else one for at, one in enumerate(way)) for way in product(*options))
+        return [self._having(text) for text in texts]
+
+    def _having(self, text: str) -> NDArray[np.bool_]:
+        """Return the hosts with the features of a text, bool [compute host].
 
         Slurm evaluates from left to right, so each operator gets everything before it in parentheses.
         """
-        words = re.findall(r"[&|(),]|[^&|(),\s]+", str(job.constraint))
+        words = re.findall(r"[&|(),]|[^&|(),\s]+", text)
         stack: list[tuple[NDArray[np.bool_] | None, str]] = [(None, "&")]
         for word in words:
             before, sign = stack[-1]
@@ -142,7 +170,7 @@ class Queues:
                 return f"asks for {job.limit:g} s, {kind} {one['name']} allows {longest:g} s"
             if most is not None and least_nodes > most:
                 return f"asks for {least_nodes} nodes, {kind} {one['name']} allows {most}"
-        if job.constraint is not None and self._machine.features and not self.hosts_of(job).any():
+        if job.constraint is not None and self._machine.features and not any(one.any() for one in self.places_of(job)):
             return f"requires {job.constraint}, which no host has that it may use"
         return self._refused_by_reservation(job) if self.windows and job.reservation is not None else ""
 
@@ -182,8 +210,11 @@ class Demands:
         machine = self._machine
         if machine.exclusive and job.is_placed_freely and not (machine.queues or machine.features):
             return job.res <= int(there.sum())
+        return any(self._fits_on(job, hosts & there) for hosts in self._open(job))
+
+    def _fits_on(self, job: Job, hosts: NDArray[np.bool_]) -> bool:
         least, most = self._nodes(job)
-        room = np.where(self._open(job) & there, self._room(job), 0)
+        room = np.where(hosts, self._room(job), 0)
         if job.units_per_node:
             room = np.where(room >= job.units_per_node, job.units_per_node, 0)
         best = _in_a_row(room, least, most, job.res) if job.contiguous else np.sort(room[room > 0])[::-1][:most]
@@ -229,11 +260,12 @@ class Demands:
                 return f"is pinned to I/O node {name!r}, which is no storage host"
         return ""
 
-    def _open(self, job: Job) -> NDArray[np.bool_]:
-        """Return the hosts that a job may use by its lists and the queues, bool [compute host]."""
-        allowed = self._queues.hosts_of(job)
-        listed = allowed & self._machine.mask(job.node_list) if job.node_list else allowed
-        return listed & ~self._machine.mask(job.exclude_nodes) if job.exclude_nodes else listed
+    def _open(self, job: Job) -> list[NDArray[np.bool_]]:
+        """Return the hosts that a job may use by its lists and the queues, bool [compute host], each choice it has."""
+        listed = np.ones(self._machine.size, dtype=bool)
+        listed = listed & self._machine.mask(job.node_list) if job.node_list else listed
+        listed = listed & ~self._machine.mask(job.exclude_nodes) if job.exclude_nodes else listed
+        return [hosts & listed for hosts in self._queues.places_of(job)]
 
     def _room(self, job: Job) -> Ints:
         """Return how many units each idle host takes, int64 [compute host]."""
@@ -297,3 +329,10 @@ def holdings(machine: Machine, asking: Sequence[Job | None], hosts: HostSets, un
         amount[~there] = 0
         amount[shared] = units[slot][shared, None] * each[row[shared]] + once[row[shared]]
         yield Slots(host, row, amount)
+
+
+def _exceeds(one: Mapping[str, Any], job: Job) -> bool:
+    """Return whether a job asks for more time or nodes than a partition allows."""
+    nodes = job.res if job.demand is None else job.node_range[0] if job.node_range else 1
+    longest, most = one.get("max_time"), one.get("max_nodes")
+    return (longest is not None and job.limit > longest) or (most is not None and nodes > most)

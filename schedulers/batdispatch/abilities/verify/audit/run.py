@@ -1,7 +1,7 @@
 """The door of the audit: finds the inputs of a run, reads its files, and asks every rule.
 
-What this file alone may import of the package finds a run's folder and inputs, reads an events file, and measures the
-network once more.
+What this file alone may import of the package finds a run's folder and inputs, reads an events file, and measures once
+more what abilities measure.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from batdispatch.core.machine.machine import Machine as CoreMachine
 
 __all__ = ["Auditor", "rules"]
+#: Measures whose metrics rules work out by a reading of their own, as those of the base.
+_READ = ("power",)
 #: A platform's file, the host that carries Batsim, and the version of Batsim whose order of hosts the ids follow.
 _Site = tuple[Path, str | None, Literal[4, 5]]
 
@@ -86,17 +88,24 @@ class Auditor:
         outages: list[Outage] | None = [] if said and not result.settings.get("external_events") else None
         if events is not None:
             outages, digests["events"] = _outages(events, len(machine.names)), file_digest(events)
-        findings = Findings(limit=self._limit)
-        ask_all(Case(folder, said, Rows(jobs), machine, workload, digests, outages), findings)
-        metrics = said.get("metrics") or {}
+        findings, metrics = Findings(limit=self._limit), said.get("metrics") or {}
+        again = measures()
+        of_networks = [each for each in again if each.name == "network"]
+        others = [each for each in again if metrics and each.name not in ("network", *_READ)]
+        # No rule knows the metrics of other measures, which are measured again below.
+        brought = {name for each in others for name in each.metrics}
+        known = (
+            {**said, "metrics": {name: metrics[name] for name in metrics if name not in brought}} if brought else said
+        )
+        ask_all(Case(folder, known, Rows(jobs), machine, workload, digests, outages), findings)
         measured = any(metrics.get(name) is not None for name in NETWORK_METRICS)
         if (folder / NETWORK).is_file() or measured or (metrics and machine.networked):
-            of_network = next((each for each in measures() if each.name == "network"), None)
-            if of_network is None:
+            others += of_networks
+            if not of_networks:
                 findings.skipped["network"] = "no measure of networks is installed"
-                return findings
-            findings.checked.append("network")
-            for kind, message, job in differences(of_network, folder, said, self._network(site), path):
+        for measure in others:
+            findings.checked.append(measure.name)
+            for kind, message, job in differences(measure, folder, said, self._network(site), path):
                 findings.add(Violation(kind, message, job=job))
         return findings
 

@@ -43,6 +43,7 @@ class Job(msgspec.Struct, gc=False, kw_only=True):
     array: dict[str, Any] | None = None
     name: Any = None
     partition: Any = None
+    partitions: Any = None
     qos: Any = None
     reservation: Any = None
     account: Any = None

@@ -20,8 +20,8 @@ from batdispatch.abilities.verify.checks.rerun import decide_again, why_not
 from batdispatch.abilities.verify.checks.settings import read_said
 from batdispatch.abilities.verify.checks.simulation import simulate_again
 from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.named_files import files_at
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.series import files_at
 from batdispatch.results.origins import Origins, find_series
 from batdispatch.results.run_files import RECORDING
 from batdispatch.runs.listener import Tell

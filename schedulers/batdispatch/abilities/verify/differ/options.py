@@ -64,6 +64,15 @@ class FileOptions(ScheduleOptions, frozen=True, kw_only=True):
     tolerance: Annotated[Annotated[float, Meta(ge=0)], Form("SECONDS")] = 0.5
 
 
+class CasesOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is done with cases.
+
+    write: Write the cases into DIR.
+    """
+
+    write: bool = False
+
+
 class FigureOptions(ScheduleOptions, frozen=True, kw_only=True):
     """Which figures are computed.
 

@@ -1,20 +1,19 @@
-"""``batdispatch check``: an independent audit of runs, and of the tables over them."""
+"""What people ask of runs and tables: an independent audit. Nothing large is imported, so that help is quick."""
 
 from __future__ import annotations
 
 import secrets
-import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 from msgspec.structs import asdict, replace
 
 from batdispatch.abilities.verify.checks.options import CheckOptions
-from batdispatch.cli.groups import Command, option
-from batdispatch.cli.messages import Terminal, echo, json_text
-from batdispatch.cli.options import options
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.settings import Form
+from batdispatch.core.questions import Answer, Line, Question
+from batdispatch.runs.listener import Listener
 
 if TYPE_CHECKING:
     from batdispatch.abilities.verify.audit.findings import Findings
@@ -24,11 +23,9 @@ if TYPE_CHECKING:
 UNDONE = 3
 
 
-@click.command(cls=Command)
-@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@options(CheckOptions)
-@option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def command(how: CheckOptions, folders: tuple[Path, ...], as_json: bool) -> None:
+def answer(
+    how: CheckOptions, folders: Annotated[tuple[Path, ...], Form("DIR...")], *, listener: Listener | None
+) -> Answer:
     """Audit every file of each run against its workload, its platform, and what was decided, and make the run again.
 
     DIR is a run's folder (jobs.csv, with or without result.json), one that holds several, or the folder of a
@@ -50,45 +47,41 @@ def command(how: CheckOptions, folders: tuple[Path, ...], as_json: bool) -> None
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
     from batdispatch.abilities.verify.doors.python import check
-    from batdispatch.cli.progress import ProgressDisplay
 
     if how.seed is not None and how.sample is None:
         raise InputError("needs --sample N", source="option --seed")
     how = replace(how, seed=secrets.randbelow(2**32) if how.seed is None else how.seed)
-    with ProgressDisplay() as progress:
-        report = check(*folders, **asdict(how), listener=Terminal(progress.tell)).findings
-    if as_json:
-        echo(json_text(_answer(report, how)))
-    else:
-        for checked in (*report.runs, *report.tables):
-            _tell(checked, how.limit)
-        if how.sample is not None:
-            echo(f"{report.left_out:,} runs were not drawn (--sample {how.sample} --seed {how.seed})")
-    if any(checked.findings.total for checked in (*report.runs, *report.tables)):
-        sys.exit(1)
-    if how.replay != "never" and any(checked.findings.undone for checked in report.runs):
-        sys.exit(UNDONE)
+    report = check(*folders, **asdict(how), listener=listener).findings
+    undone = how.replay != "never" and any(checked.findings.undone for checked in report.runs)
+    wrong = any(checked.findings.total for checked in (*report.runs, *report.tables))
+    return Answer(_facts(report, how), _in_words(report, how), status=1 if wrong else UNDONE if undone else 0)
 
 
-def _tell(checked: CheckResult, limit: int) -> None:
-    """Print what was found about a run or a table."""
+def _in_words(report: Report, how: CheckOptions) -> Iterator[str | Line]:
+    for checked in (*report.runs, *report.tables):
+        yield from _findings_in_words(checked, how.limit)
+    if how.sample is not None:
+        yield f"{report.left_out:,} runs were not drawn (--sample {how.sample} --seed {how.seed})"
+
+
+def _findings_in_words(checked: CheckResult, limit: int) -> Iterator[str | Line]:
+    """Yield what was found about a run or a table."""
     place, findings = checked
     for violation in findings.kept:
-        echo(f"{place}: {violation}")
+        yield f"{place}: {violation}"
     for kind, count in findings.counts.items():
         if count > limit:
-            echo(f"{place}: {kind}: {count - limit:,} more")
+            yield f"{place}: {kind}: {count - limit:,} more"
     for rule, reason in findings.skipped.items():
-        echo(f"{place}: not fully checked: {rule}: {reason}", err=True)
+        yield Line(f"{place}: not fully checked: {rule}: {reason}", aside=True)
     for reason in findings.undone.values():
-        echo(f"{place}: not decided again: {reason}")
+        yield f"{place}: not decided again: {reason}"
     clean = "nothing wrong in what was checked" if findings.undone else "no violation"
     rules = "1 rule" if len(findings.checked) == 1 else f"{len(findings.checked)} rules"
-    echo(f"{place}: {rules}, {f'{findings.total:,} violations' if findings.total else clean}")
+    yield f"{place}: {rules}, {f'{findings.total:,} violations' if findings.total else clean}"
 
 
-def _answer(report: Report, how: CheckOptions) -> dict[str, Any]:
-    """Return what was found as JSON has it."""
+def _facts(report: Report, how: CheckOptions) -> dict[str, Any]:
     everything = [*report.runs, *report.tables]
     return {
         "violations": sum(checked.findings.total for checked in everything),
@@ -108,3 +101,6 @@ def _findings(findings: Findings) -> dict[str, Any]:
         "skipped": findings.skipped,
         "undone": findings.undone,
     }
+
+
+QUESTION = Question("check", answer, "Print the findings as JSON.")

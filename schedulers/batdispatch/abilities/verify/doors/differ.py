@@ -1,37 +1,17 @@
-"""``batdispatch differ``: hold the schedules of any simulator against textbook definitions."""
+"""What people ask of the schedules of any simulator, held against textbook definitions."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
-import click
-
-from batdispatch.abilities.verify.differ.options import FigureOptions, FileOptions
-from batdispatch.cli.groups import OTHER_OPTIONS, Group, option
-from batdispatch.cli.messages import echo, json_text
-from batdispatch.cli.options import options
-from batdispatch.cli.outputs import json_option
+from batdispatch.abilities.verify.differ.options import CasesOptions, FigureOptions, FileOptions
+from batdispatch.core.line.settings import Form
+from batdispatch.core.questions import Answer, Question, Questions
 
 
-@click.group(cls=Group)
-def command() -> None:
-    """Hold the schedules of any simulator against textbook definitions.
-
-    \b
-    Examples:
-      batdispatch differ file theirs.swf --log CTC-SP2.swf --policy easy --hosts 338
-      batdispatch differ cases kit --write
-      batdispatch differ cases kit
-      batdispatch differ figures CTC-SP2.swf --policy easy --hosts 338,512 --threshold 60
-    """
-
-
-@command.command()
-@click.argument("path", metavar="JOBFILE", type=click.Path(path_type=Path))
-@options(FileOptions)
-@json_option("Print what is found as JSON.", section=OTHER_OPTIONS)
-def file(wanted: FileOptions, path: Path, as_json: bool) -> None:
+def file(wanted: FileOptions, path: Annotated[Path, Form("JOBFILE")]) -> Answer:
     """Compare a schedule with the one that a definition gives, and say what explains the differences.
 
     JOBFILE is Batsim's jobs.csv, an SWF file with waits filled in, or whatever else `batdispatch convert` reads.
@@ -45,21 +25,12 @@ def file(wanted: FileOptions, path: Path, as_json: bool) -> None:
     from batdispatch.abilities.verify.differ.words import as_dict, differences, verdict
 
     schedule, hosts, why, held = hold_file(path, wanted)
-    if as_json:
-        echo(json_text(as_dict(schedule, held, wanted.policy, hosts)))
-    else:
-        echo(f"{path}: {len(schedule.jobs):,} jobs on {hosts:,} processors ({why})")
-        for line in (*schedule.notes, *differences(schedule, held), verdict(held, wanted.policy, hosts)):
-            echo(line)
-    if not held.closest.exact:
-        sys.exit(1)
+    said = [f"{path}: {len(schedule.jobs):,} jobs on {hosts:,} processors ({why})", *schedule.notes]
+    said += [*differences(schedule, held), verdict(held, wanted.policy, hosts)]
+    return Answer(as_dict(schedule, held, wanted.policy, hosts), said, status=int(not held.closest.exact))
 
 
-@command.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
-@option("--write", is_flag=True, help="Write the cases into DIR.")
-@json_option("Print what is found as JSON.", section=OTHER_OPTIONS)
-def cases(folder: Path, write: bool, as_json: bool) -> None:
+def cases(how: CasesOptions, folder: Annotated[Path, Form("DIR", folder=True)]) -> Answer:
     """Write small cases for another simulator to run, or check what it made of them.
 
     With --write, each case becomes a folder DIR/CASE: workload.swf and workload.json (Batsim's), platform.xml, the
@@ -72,26 +43,15 @@ def cases(folder: Path, write: bool, as_json: bool) -> None:
     from batdispatch.abilities.verify.differ.files import checked_cases, write_cases
     from batdispatch.abilities.verify.differ.words import cases_as_dict, verdict
 
-    if write:
-        echo(f"{folder}: {len(write_cases(folder))} cases")
-        return
+    if how.write:
+        return Answer(None, [f"{folder}: {len(write_cases(folder))} cases"])
     checked = checked_cases(folder)
-    wrong = sum(not each.held.closest.exact for each in checked)
-    if as_json:
-        echo(json_text(cases_as_dict(checked)))
-    else:
-        for each in checked:
-            echo(f"{each.path}: {verdict(each.held, each.policy, each.case.hosts)}")
-        echo(f"{len(checked)} schedules, {wrong} wrong")
-    if wrong:
-        sys.exit(1)
+    facts = cases_as_dict(checked)
+    said = [f"{each.path}: {verdict(each.held, each.policy, each.case.hosts)}" for each in checked]
+    return Answer(facts, [*said, f"{len(checked)} schedules, {facts['wrong']} wrong"], status=int(facts["wrong"] > 0))
 
 
-@command.command()
-@click.argument("log", metavar="LOG", type=click.Path(path_type=Path))
-@options(FigureOptions)
-@json_option("Print the figures as JSON.", section=OTHER_OPTIONS)
-def figures(wanted: FigureOptions, log: Path, as_json: bool) -> None:
+def figures(wanted: FigureOptions, log: Annotated[Path, Form("LOG")]) -> Answer:
     """Print what a policy and its known variants make of a log, to find out what a published figure is of.
 
     For each variant and number of processors: the quantile of the bounded slowdown of the jobs, and the mean wait.
@@ -99,12 +59,30 @@ def figures(wanted: FigureOptions, log: Path, as_json: bool) -> None:
     from batdispatch.abilities.verify.differ.figures import figures_of_log
 
     jobs, listed = figures_of_log(log, wanted)
-    if as_json:
-        echo(json_text({"jobs": jobs, "figures": [figure._asdict() for figure in listed]}))
-        return
-    heading = f"{wanted.quantile:.0%} bounded slowdown ({wanted.threshold:g} s), mean wait"
-    echo(f"{log}: {jobs:,} jobs; {heading}")
-    for figure in listed:
-        near = figure.is_near(wanted.published)
-        mark = f"  <- {wanted.published:g}" if near else ""
-        echo(f"{figure.hosts:>7,} {figure.slowdown:>10,.2f} {figure.wait:>12,.0f} s  {figure.about}{mark}")
+
+    def said() -> Iterator[str]:
+        yield f"{log}: {jobs:,} jobs; {wanted.quantile:.0%} bounded slowdown ({wanted.threshold:g} s), mean wait"
+        for figure in listed:
+            mark = f"  <- {wanted.published:g}" if figure.is_near(wanted.published) else ""
+            yield f"{figure.hosts:>7,} {figure.slowdown:>10,.2f} {figure.wait:>12,.0f} s  {figure.about}{mark}"
+
+    return Answer(lambda: {"jobs": jobs, "figures": [figure._asdict() for figure in listed]}, said())
+
+
+QUESTION = Questions(
+    "differ",
+    """Hold the schedules of any simulator against textbook definitions.
+
+    \b
+    Examples:
+      batdispatch differ file theirs.swf --log CTC-SP2.swf --policy easy --hosts 338
+      batdispatch differ cases kit --write
+      batdispatch differ cases kit
+      batdispatch differ figures CTC-SP2.swf --policy easy --hosts 338,512 --threshold 60
+    """,
+    (
+        Question("file", file, "Print what is found as JSON."),
+        Question("cases", cases, "Print what is found as JSON."),
+        Question("figures", figures, "Print the figures as JSON."),
+    ),
+)

@@ -14,6 +14,7 @@ from batdispatch.cli.logs import log_options
 from batdispatch.cli.messages import Terminal, echo, is_quiet, json_text, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, out_option, processes_option
+from batdispatch.cli.pipe import InputPath
 from batdispatch.cli.progress import ProgressDisplay
 from batdispatch.cli.tables import plain, table
 from batdispatch.core.errors import SimulationError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.argument("log", metavar="LOG", type=click.Path())
+@click.argument("log", metavar="LOG", type=InputPath())
 @options(FidelityOptions)
 @options(RunSpec, only=("seed",))
 @out_option("fidelity")

@@ -19,7 +19,7 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.report.workload.traits import Traits
 from batdispatch.results.starvation import FolderJobs
-from batdispatch.runs.compare import at_site, compare, entrants_of
+from batdispatch.runs.compare import Preparation, at_site, compare, entrants_of
 from batdispatch.runs.inputs import Inputs
 from batdispatch.runs.listener import Listener
 from batdispatch.runs.spec import RunSpec
@@ -55,8 +55,9 @@ def simulate_log(
     ]
     imported: list[ImportResult] = []
 
-    def prepare() -> None:
-        imported.extend(filter(None, [inputs.prepare(listener)]))
+    def prepare() -> Preparation:
+        imported.extend(each.told() for each in [inputs.prepare(listener)] if each is not None)
+        return Preparation(inputs.file)
 
     folders, failures = compare(specs, folder, processes=processes, listener=listener, prepare=prepare)
     return imported[0], folders, failures

@@ -145,7 +145,7 @@ class Holds(Concern):
     def _take(self, job_id: str) -> Hold | None:
         hold = self.holds.pop(job_id, None)
         if not self.holds:
-            self.leave()
+            self.ledger.concerns.leave(self)
         return hold
 
     def _of(self, job: Job) -> Hold | None:
@@ -165,14 +165,13 @@ class Holds(Concern):
     def held(self) -> Iterable[tuple[int, str]]:
         return [(0 if hold.hosts is None else hold.hosts.mask, job_id) for job_id, hold in self.holds.items()]
 
-    def may_start(self, job: Job, allocation: Allocation) -> None:
+    def may_start(self, job: Job, allocation: Allocation, entry: Any) -> Any:
         hold = self._of(job)
-        if hold is not None and hold.job.id in self.ledger.running:
+        if hold is None:
+            return entry
+        if hold.job.id in self.ledger.running:
             raise self.ledger.refusal(f"job {job.id} cannot start: job {hold.job.id}, which it continues, is running")
-
-    def idle_for(self, job: Job, entry: Any) -> Any:
-        hold = self._of(job)
-        return entry if hold is None else self._given_back(hold, entry, own=True)
+        return self._given_back(hold, entry, own=True)
 
     def on_start(self, stay: Stay) -> None:
         hold = self._of(stay.job)

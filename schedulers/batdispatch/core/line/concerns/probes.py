@@ -5,7 +5,7 @@ from __future__ import annotations
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
-from batdispatch.core.line.concern import Concern
+from batdispatch.core.line.concern import Concern, News
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.periods import Periods
 
@@ -85,7 +85,7 @@ class Probes(Concern):
 
     # ------------------------------------------------------------------ what it has to say
 
-    def on_event(self, event: e.Event) -> None:
+    def on_event(self, event: News) -> None:
         if isinstance(event, e.RequestedCall):
             self._periods.came("call", event.call_id)
         elif isinstance(event, e.ProbeData):

@@ -15,14 +15,14 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job, Stay
-from batdispatch.core.line.concern import Concern, Opener
+from batdispatch.core.line.concern import Introduction, News, Opener, QueueTerms, Rejection, ReplyDue
 from batdispatch.core.line.dispatcher import GROUP, Dispatcher
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.registry import name_of
 from batdispatch.core.machine.openings import TOO_LATE, Openings
 
 
-class SiteRules(Concern):
+class SiteRules(QueueTerms):
     """The rules of the site of a ledger's machine. It has a say from the beginning if the machine has a site.
 
     Attributes:
@@ -39,12 +39,14 @@ class SiteRules(Concern):
         self.openings = None if self.site is None or not self.site.windows else Openings(self.site)
         #: The start or end of a reservation for which a call was asked last, s.
         self._called = -math.inf
+        #: Whether a job that may choose among parts of the machine is left the largest one alone.
+        self._narrows = False
+        if self.site is not None:
+            self.join()
 
-    @classmethod
-    def begins(cls, ledger: Ledger) -> bool:
-        return ledger.machine.site is not None
-
-    def meet(self, dispatcher: Dispatcher, delay: float | None) -> None:
+    def _meet(self, dispatcher: Dispatcher, delay: float | None) -> None:
+        """Refuse a dispatcher that cannot do with reservations, and let these know the other ones."""
+        self._narrows = not dispatcher.heeds_choices
         if self.openings is None:
             return
         if not dispatcher.heeds_reservations:
@@ -101,7 +103,12 @@ class SiteRules(Concern):
     # ------------------------------------------------------------------ what it has to say
 
     def admit(self, job: Job) -> Job:
-        return job if self.site is None else self.site.fitted(job)
+        if self.site is None:
+            return job
+        job = self.site.fitted(job)
+        if self._narrows and job.request.choices:
+            return self.site.asking(job, max(job.request.choices, key=int.bit_count), None, ())
+        return job
 
     def line_up(self, job: Job) -> Job | None:
         if self.openings is None:
@@ -148,12 +155,15 @@ class SiteRules(Concern):
         if self.openings is not None:
             self.openings.leave(stay.job.id)
 
-    def on_reject(self, job: Job) -> None:
-        if self.openings is not None:
-            self.openings.leave(job.id)
-
-    def on_reply(self) -> None:
-        self.call_for_openings()
+    def on_event(self, event: News) -> None:
+        if isinstance(event, Introduction):
+            self._meet(event.dispatcher, event.delay)
+        elif self.openings is None:
+            return
+        elif isinstance(event, Rejection):
+            self.openings.leave(event.job.id)
+        elif isinstance(event, ReplyDue):
+            self.call_for_openings()
 
     def check(self, idle: Any) -> Any:
         ledger = self.ledger

@@ -1,19 +1,15 @@
-"""``batdispatch eta``: when waiting jobs start."""
+"""When waiting jobs start: what people ask, and the answer in words."""
 
 from __future__ import annotations
 
-import shutil
-from typing import TYPE_CHECKING
-
-import click
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 from batdispatch.abilities.sites.doors.eta.options import EtaOptions
-from batdispatch.cli.groups import Command
-from batdispatch.cli.logs import log_options
-from batdispatch.cli.messages import Terminal, echo, is_quiet, json_text, quiet_option
-from batdispatch.cli.options import options
-from batdispatch.cli.outputs import json_option
+from batdispatch.core.line.settings import RESULTS
+from batdispatch.core.questions import Answer, Fields, Question, Table
 from batdispatch.inputs.log_options import LogReading
+from batdispatch.runs.listener import SILENT, Listener
 
 if TYPE_CHECKING:
     from batdispatch.abilities.sites.doors.eta.calibration import IntervalRecord
@@ -21,25 +17,9 @@ if TYPE_CHECKING:
     from batdispatch.abilities.sites.doors.eta.remedies import Remedy
 
 
-#: The options that people use first, which --help shows.
-_COMMON = (
-    "job",
-    "queue",
-    "run",
-    "at",
-    "accounts",
-    "dispatcher",
-    "slurm",
-    "as_json",
-)
-
-
-@click.command(cls=Command, common=_COMMON)
-@options(EtaOptions)
-@log_options
-@json_option("Print the estimates as JSON: times are seconds from now, with dates beside them.")
-@quiet_option
-def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
+def eta(
+    question: EtaOptions, reading: Annotated[LogReading, Fields(first="kind")], *, listener: Listener | None
+) -> Answer:
     """Say when the waiting jobs of a queue start: a median and two intervals, and what they wait for.
 
     Futures of the queue are drawn from what jobs of the accounts did, and simulated. The same is done at moments of the
@@ -55,33 +35,23 @@ def command(question: EtaOptions, reading: LogReading, as_json: bool) -> None:
       batdispatch eta --run comparison/easy --at 86400
     """
     from batdispatch.abilities.sites.doors.eta.ask import answer
-    from batdispatch.cli.progress import ProgressDisplay
 
-    with ProgressDisplay() as progress:
-        found = answer(question, reading, Terminal(progress.tell))
-    if found is None:
-        return
-    if as_json:
-        echo(json_text(found))
-    elif not is_quiet():
-        _print(found, bool(question.job))
+    found = answer(question, reading, listener or SILENT)
+    return Answer(found, [] if found is None else _in_words(found, bool(question.job)))
 
 
-def _print(found: QueueEstimate, reasons: bool) -> None:
+def _in_words(found: QueueEstimate, reasons: bool) -> Iterator[str | Table]:
     from batdispatch.abilities.sites.doors.eta.calibration import INTERVALS
-    from batdispatch.cli.tables import plain, table
-    from batdispatch.results.numbers import duration, duration_unit, number
+    from batdispatch.results.numbers import duration_unit, number
 
-    # One unit for all times, so that a start can be held against a wait; what is below half of it has its own.
+    # One unit for all times, so that a start can be held against a wait.
     medians = sorted(one.median for one in found.jobs if one.median)
-    shared = duration_unit([medians[len(medians) // 2]]) if medians else None
+    scale, unit = duration_unit(medians[len(medians) // 2 :][:1])
 
     def span(low: float | None, high: float | None) -> str:
         if low is None or high is None:
             return "unknown"
-        # Both ends in the unit of the later one, so that the table is narrow.
-        scale, unit = shared if shared and high >= shared[0] / 2 else duration_unit([high])
-        return f"{number(low / scale)} to {number(high / scale)}\N{NO-BREAK SPACE}{unit}"
+        return f"{number(low / scale)} to {number(high / scale)}"
 
     def day(date: str | None) -> str:
         if date is None:
@@ -90,26 +60,26 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
         return _minute(date)[5 if date[:4] == (found.taken or "")[:4] else 0 :]
 
     def moment(seconds: float | None) -> str:
-        return "never" if seconds is None else duration(seconds, shared)
+        return "never" if seconds is None else number(seconds / scale)
 
     dated = ["start"] if found.taken else []
     headings = [
         "job",
-        "place",
         found.unit,
-        "waited",
-        "starts in",
+        "place",
+        f"waited, {unit}",
+        f"starts in, {unit}",
         *dated,
-        *("no interval" if found.misfit else _heading(each) for each in found.records),
-        "by walltimes",
+        *(f"{'no interval' if found.misfit else _heading(each)}, {unit}" for each in found.records),
+        f"by walltimes, {unit}",
     ]
     rows = [
         (
             one.job,
             [
-                "-" if one.place is None else f"{one.place:,}",
                 f"{one.units:,}",
-                duration(one.waited, shared),
+                "-" if one.place is None else f"{one.place:,}",
+                moment(one.waited),
                 moment(one.median),
                 *(day(one.date) for _ in dated),
                 *(span(*(one.quantiles[end] for end in INTERVALS[record.share])) for record in found.records),
@@ -120,24 +90,22 @@ def _print(found: QueueEstimate, reasons: bool) -> None:
     ]
     how = f"calibrated at {found.moments} moments of the past" if found.moments else "not calibrated"
     taken = f"at {_minute(found.taken)} ({found.zone or 'local time'}), " if found.taken else ""
-    echo(f"{taken}{found.free:,} of {found.units:,} {found.unit} are free; {found.dispatcher}; {how}")
-    if rows:
-        # Into a file or a pipe, each job is one line.
-        echo(plain(table(headings, rows), width=shutil.get_terminal_size((130, 24)).columns))
-    else:
-        echo("no job waits")
+    yield f"{taken}{found.free:,} of {found.units:,} {found.unit} are free; {found.dispatcher}; {how}"
+    # Into a file or a pipe, each job is one line.
+    yield Table(headings, rows, width=130) if rows else "no job waits"
     if found.misfit:
-        echo(f"this queue is unlike the history, so that no interval can be trusted: {found.misfit}")
+        yield f"this queue is unlike the history, so that no interval can be trusted: {found.misfit}"
     for record in found.records:
-        echo(_remark(record))
+        yield _remark(record)
     for one in found.jobs if reasons else ():
         said = f"; Slurm says {one.slurm_reason}" if one.slurm_reason else ""
-        echo(f"{one.job}: {one.reason}{said}")
+        yield f"{one.job}: {one.reason}{said}"
         for remedy in one.remedies or ():
             date = f", {day(remedy.date)}" if remedy.date else ""
-            echo(f"{one.job}: with {_change(remedy, one.units, found.unit)} it starts in {moment(remedy.median)}{date}")
+            change = _change(remedy, one.units, found.unit)
+            yield f"{one.job}: with {change} it starts in {moment(remedy.median)} {unit}{date}"
         if not one.remedies:
-            echo(f"{one.job}: no smaller size or shorter walltime that was tried lets it start sooner")
+            yield f"{one.job}: no smaller size or shorter walltime that was tried lets it start sooner"
 
 
 def _change(remedy: Remedy, units: int, unit: str) -> str:
@@ -160,6 +128,16 @@ def _remark(record: IntervalRecord) -> str:
     """Say how often an interval held."""
     share = f"{100 * record.share:.0f} %"
     if record.held is None:
-        return f"too little is known of the past to tell an interval of {share}"
+        return f"the past that is known is too short to tell an interval of {share}"
     held = f"{100 * record.held:.0f} % of the last {record.count:,} starts of which we know"
     return f"the interval of {share} held {held}" + ("" if record.covers else ": too few, so it is none")
+
+
+QUESTION = Question(
+    "eta",
+    eta,
+    "Print the estimates as JSON: times are seconds from now, with dates beside them.",
+    RESULTS,
+    quiet=True,
+    common=("job", "queue", "run", "at", "accounts", "dispatcher", "slurm", "as_json"),
+)

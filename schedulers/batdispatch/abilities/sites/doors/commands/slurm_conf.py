@@ -1,21 +1,26 @@
-"""``batdispatch slurm-conf``: what `slurm-backfill` takes from a slurm.conf."""
+"""What people ask of a slurm.conf: what `slurm-backfill` takes from it."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-import click
+import msgspec
 
-from batdispatch.cli.groups import Command, option
-from batdispatch.cli.messages import echo, json_text
-from batdispatch.cli.outputs import json_option
+from batdispatch.core.line.settings import RESULTS, Form
+from batdispatch.core.questions import Answer, Line, Question
 
 
-@click.command(cls=Command)
-@click.argument("file", metavar="slurm.conf", type=click.Path(path_type=Path))
-@option("--slurm-version", default="22.05", show_default=True, help="Take the defaults of this version of Slurm.")
-@json_option("Print the list as JSON.")
-def command(file: Path, slurm_version: str, as_json: bool) -> None:
+class SlurmConfOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a slurm.conf is read.
+
+    slurm_version: Take the defaults of this version of Slurm.
+    """
+
+    slurm_version: str = "22.05"
+
+
+def slurm_conf(how: SlurmConfOptions, file: Annotated[Path, Form("slurm.conf")]) -> Answer:
     """Say for each setting of a slurm.conf about scheduling whether slurm-backfill understands it.
 
     The last line is the dispatcher that slurm-backfill[conf=slurm.conf] stands for.
@@ -29,25 +34,18 @@ def command(file: Path, slurm_version: str, as_json: bool) -> None:
     from batdispatch.abilities.sites.doors.slurm.scheduling import scheduling_of
 
     conf = read_conf(file)
-    read = scheduling_of(conf, slurm_version)
+    read = scheduling_of(conf, how.slurm_version)
     name = f"slurm-backfill[{','.join(f'{key}={value}' for key, value in read.options.items())}]"
-    if as_json:
-        rows = [
-            {
-                "file": one.source,
-                "line": one.line,
-                "key": one.key,
-                "value": one.value,
-                "verdict": verdict,
-                "means": means,
-            }
-            for one, verdict, means in read.readings
-        ]
-        echo(json_text({"settings": rows, "remarks": conf.remarks(), "dispatcher": name}))
-        return
-    for setting, verdict, meaning in read.readings:
-        said = f"{setting.key}={setting.value}" if setting.value else setting.key
-        echo(f"{verdict:<12}  line {setting.line:<4}  {said:<40}  {meaning}")
-    for remark in conf.remarks():
-        echo(f"note: {remark}", err=True)
-    echo(name)
+    rows = [
+        {"file": one.source, "line": one.line, "key": one.key, "value": one.value, "verdict": verdict, "means": means}
+        for one, verdict, means in read.readings
+    ]
+    said = [
+        f"{verdict:<12}  line {one.line:<4}  {'='.join(filter(None, (one.key, one.value))):<40}  {means}"
+        for one, verdict, means in read.readings
+    ]
+    aside = [Line(f"note: {remark}", aside=True) for remark in conf.remarks()]
+    return Answer({"settings": rows, "remarks": conf.remarks(), "dispatcher": name}, [*said, *aside, name])
+
+
+QUESTION = Question("slurm-conf", slurm_conf, "Print the list as JSON.", RESULTS)

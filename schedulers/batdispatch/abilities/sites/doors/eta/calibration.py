@@ -25,6 +25,9 @@ INTERVALS = {0.5: (1, 3), 0.9: (0, 4)}
 #: Moments of the past that are asked about, the fewest without which no interval is called one, and the last ones at
 #: which it is looked whether intervals held.
 MOMENTS, FEWEST, RECENT = 400, 50, 200
+#: How long the past must be, in waits. Jobs that wait at one time start because of the same ends, so that a past of so
+#: many waits shows hardly more than as many independent outcomes.
+LONG_ENOUGH = 10.0
 #: How much less a moment of the past counts than the one after it.
 FADE = 0.99
 #: Waits are compared on the scale log(wait + this), s: by their differences where they are short, else by their ratios.
@@ -81,11 +84,22 @@ class PastMoments(NamedTuple):
         found = [calibrate(self.quantiles[row : row + 1], self.residuals(float(self.at[row]))) for row in rows]
         return np.concatenate(found) if found else np.empty((0, len(LEVELS)))
 
+    def length(self, now: float) -> float:
+        """Return how many mean waits from a moment on fit between the first moment and `now`, in s."""
+        if not len(self.at):
+            return 0.0
+        elapsed = now - self.at
+        mean = float(np.minimum(self.wait, elapsed).mean())
+        return float(elapsed[0]) / mean if mean > 0.0 else math.inf
+
     def records(self, now: float) -> list[IntervalRecord]:
         """Return how often each interval held at the last `RECENT` moments, of which `FEWEST` came before any.
 
         Of a job that still waits at `now`, in s, it is known only once it has waited for longer than the interval says.
+        Nothing is known if the past is shorter than `LONG_ENOUGH`.
         """
+        if self.length(now) < LONG_ENOUGH:
+            return [IntervalRecord(share=share, held=None, count=0) for share in INTERVALS]
         first = max(FEWEST, len(self.at) - RECENT)
         told, wait = self.estimates(first), self.wait[first:]
         found = []

@@ -97,7 +97,7 @@ def estimate(
     quantiles = calibrate(raw_quantiles(starts), past.residuals(learned.until))
     plans = futures.planned(moment)
     places = places_of(learned.dispatcher, futures.units, moment)
-    unlike = misfit(moment, futures.units, unit)
+    unlike = misfit(moment, futures.units, unit, learned.most_waiting)
     trials = Trials(moment, futures, learned, seed)
     waiting, free = moment.waiting, futures.units - int(moment.running.units.sum())
     half, most = past.records(learned.until)

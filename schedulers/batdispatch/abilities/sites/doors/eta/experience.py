@@ -13,8 +13,11 @@ from batdispatch.abilities.sites.doors.eta.futures import Futures
 from batdispatch.abilities.sites.doors.eta.queue_moment import Floats, History, JobRows, QueueMoment
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all, write_json
+from batdispatch.inputs.workloads.assembly import UNITS, most_at_a_time
 
 _WHAT = "batdispatch eta"
+#: What the file says beside jobs and moments.
+_ABOUT = ("dispatcher", "units", "unit", "until", "partition", "most_waiting", "zone")
 
 
 class Experience(msgspec.Struct, kw_only=True):
@@ -32,6 +35,8 @@ class Experience(msgspec.Struct, kw_only=True):
     past: PastMoments
     #: The partition whose jobs and nodes these are; empty: the whole machine.
     partition: str = ""
+    #: Most hosts or cores that waiting jobs asked for at one time; None: it is unknown.
+    most_waiting: int | None = None
     #: Where the people of the accounts live, as the tz database names it; empty: the accounts do not say.
     zone: str = ""
 
@@ -75,8 +80,16 @@ def learn(
         came=latest.came,
         past=ask_at(history, futures, moments, now, seed),
         partition=partition,
+        most_waiting=_most_waiting(jobs, now),
         zone=zone,
     )
+
+
+def _most_waiting(jobs: JobRows, now: float) -> int:
+    """Return how many units the waiting jobs asked for at most, until a moment, s."""
+    came = jobs.take(jobs.submission <= now)
+    starts = np.where(came.start <= now, came.start, np.inf)
+    return most_at_a_time(came.submission, starts, {UNITS: came.units})[UNITS]
 
 
 def write_experience(learned: Experience, path: Path) -> None:
@@ -85,7 +98,7 @@ def write_experience(learned: Experience, path: Path) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    about = {name: getattr(learned, name) for name in ("dispatcher", "units", "unit", "until", "partition", "zone")}
+    about = {name: getattr(learned, name) for name in _ABOUT}
     rows = {name: _columns(getattr(learned, name)) for name in ("ended", "came")}
     past = learned.past
     moments = {"at": past.at.tolist(), "quantiles": past.quantiles.tolist(), "wait": _numbers(past.wait)}
@@ -152,6 +165,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     came: _Rows
     past: _Past
     partition: str = ""
+    most_waiting: int | None = None
     zone: str = ""
 
 
@@ -174,6 +188,7 @@ def read_experience(path: Path) -> Experience:
             came=file.came.rows(),
             past=file.past.moments(),
             partition=file.partition,
+            most_waiting=file.most_waiting,
             zone=file.zone,
         )
     except (msgspec.DecodeError, ValueError) as problem:

@@ -13,22 +13,26 @@ HALF, SOME = 0.5, 0.1
 #: How far two distributions may lie apart: the largest difference of their shares (Kolmogorov, Smirnov). A queue holds
 #: long and large jobs for longer than others, so that some difference is usual.
 APART = 0.9
+#: How many times the most that ever waited in the history may wait in the queue.
+LONGER = 1.5
 #: For how long a job has waited that a scheduler should have started by now, s.
 PATIENCE = 120.0
 #: Moments of the history that are looked at.
 MOMENTS = 50
 
 
-def misfit(moment: QueueMoment, units: int, unit: str) -> str:
+def misfit(moment: QueueMoment, units: int, unit: str, most_waiting: int | None = None) -> str:
     """Return in what a queue is unlike its history, in words; empty: in nothing that is looked at.
 
     Args:
         moment: the queue, and what is known of jobs that came and ended.
         units: of the machine, as the history has it.
         unit: ``hosts`` or ``cores``.
+        most_waiting: how many units the waiting jobs of the history asked for at most; None: it is unknown.
     """
     waiting = moment.waiting
-    return "; ".join(filter(None, (_machine(moment, units, unit), _jobs(moment), _waits(moment, waiting))))
+    length = "" if most_waiting is None else _length(int(waiting.units.sum()), most_waiting, unit)
+    return "; ".join(filter(None, (_machine(moment, units, unit), _jobs(moment), _waits(moment, waiting), length)))
 
 
 def _machine(moment: QueueMoment, units: int, unit: str) -> str:
@@ -89,6 +93,12 @@ def _waits(moment: QueueMoment, waiting: JobRows) -> str:
     if longer > HALF * len(waiting.ids):
         return f"{longer:,} of {len(waiting.ids):,} waiting jobs have waited longer than any job of the history"
     return ""
+
+
+def _length(waiting: int, most: int, unit: str) -> str:
+    if waiting <= LONGER * most:
+        return ""
+    return f"its waiting jobs ask for {waiting:,} {unit}, and those of the history for {most:,} at most"
 
 
 def distance(some: Floats | Ints, others: Floats | Ints) -> float:

@@ -14,11 +14,13 @@ from batdispatch.core.line.settings import DISPATCHER, INPUTS, Form
 class EtaOptions(msgspec.Struct, frozen=True, kw_only=True):
     """A queue, its past, and who decides.
 
-    queue: Read the queue from this file: what squeue --json, squeue -o with a header, or scontrol show job printed.
+    queue: Read the queue from this file: what squeue --json, squeue -o with a header, or scontrol show job printed;
+        - is what is piped into the command.
     run: Take the queue of one of our runs, a folder with jobs.csv, instead, as it was at the moment --at.
     at: Take this moment: seconds on the run's clock; of a --queue seconds since 1970, if the file does not say when it
         was taken.
-    accounts: Learn from this log how long jobs run, who comes, and how wrong estimates were.
+    accounts: Learn from this log how long jobs run, who comes, and how wrong estimates were; - is what is
+        piped into the command.
     learned: Keep what is learned of --accounts in this file; without --accounts, read it from there.
     partition: Count only the jobs of this partition; --machine is its size.
     machine: Let the machine have N hosts; with --units cores, N cores. By default, as many as the accounts say.
@@ -28,10 +30,10 @@ class EtaOptions(msgspec.Struct, frozen=True, kw_only=True):
     seed: Seed all random choices with this number. The same seed gives the same bytes.
     """
 
-    queue: Annotated[Path | None, Form("FILE", INPUTS)] = None
+    queue: Annotated[Path | None, Form("FILE", INPUTS, piped=True)] = None
     run: Annotated[Path | None, Form("DIR", INPUTS)] = None
     at: Annotated[float | None, Form("SECONDS", INPUTS)] = None
-    accounts: Annotated[Path | None, Form("LOG", INPUTS)] = None
+    accounts: Annotated[Path | None, Form("LOG", INPUTS, piped=True)] = None
     learned: Annotated[Path | None, Form("FILE", INPUTS)] = None
     partition: Annotated[str, Form("NAME", INPUTS)] = ""
     machine: Annotated[Annotated[int, Meta(ge=1, le=10_000_000)] | None, Form("N", INPUTS)] = None

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from batdispatch.abilities.sites.doors.slurm.conf import SlurmConf
+from batdispatch.abilities.sites.doors.slurm.looks import clocks_of
 from batdispatch.abilities.sites.doors.slurm.scheduling import CONF, options_of_site
 from batdispatch.abilities.sites.doors.slurm.site import draft_of_folder, read_folder
 from batdispatch.inputs.sites import SiteDraft
+from batdispatch.inputs.workloads.log_columns import LogColumns
+from batdispatch.inputs.workloads.logs import LogInfo
 from batdispatch.inputs.workloads.moments import Clock
 from batdispatch.inputs.workloads.node_use import NodeUse
 
@@ -61,3 +64,9 @@ class SlurmFiles:
         One that states `conf` keeps to that file.
         """
         return {} if CONF in stated else options_of_site(dispatcher, options, self.conf)
+
+    def options_by_log(
+        self, dispatcher: str, options: Mapping[str, str], origin: float, jobs: LogColumns, info: LogInfo
+    ) -> tuple[dict[str, str], str]:
+        """Return when the site's loops look at the queue, see `batdispatch.inputs.sites.SiteFiles.options_by_log`."""
+        return clocks_of(options, origin, jobs, info)

@@ -259,8 +259,16 @@ def _wanted(clusters: list[str], cluster: str, source: str) -> str:
     return cluster if cluster in told else ""
 
 
+def _columns_of(header: str) -> tuple[list[str], str | None]:
+    """Return the names of a table's columns in capitals, and what stands between them; None: blanks."""
+    delimiter = delimiter_of(header.replace("NODELIST(REASON)", ""))
+    names = names_of(header) if delimiter else header.split()
+    return [name.upper() for name in names], delimiter or None
+
+
 def _is_table(header: str) -> bool:
-    return "JOBID" in names_of(header) and delimiter_of(header) != ""
+    names, _ = _columns_of(header)
+    return len(names) > 1 and "JOBID" in names
 
 
 def _of_table(text: str, clock: Clock, source: str, cluster: str) -> Iterator[_Record]:
@@ -273,7 +281,7 @@ def _of_table(text: str, clock: Clock, source: str, cluster: str) -> Iterator[_R
         elif _is_table(line):
             header = line
         elif header and line.strip() and not DATE.fullmatch(line) and current in (wanted or current, ""):
-            names, delimiter = names_of(header), delimiter_of(header)
+            names, delimiter = _columns_of(header)
             cells = _cells(line, names, delimiter)
             row = dict(zip(names, cells, strict=len(cells) == len(names)))
             fields: dict[str, Any] = {name: row.get(column) for name, column in _TABLE.items()}
@@ -282,13 +290,13 @@ def _of_table(text: str, clock: Clock, source: str, cluster: str) -> Iterator[_R
             yield f"line {number}", fields, clock.read
 
 
-def _cells(line: str, names: list[str], delimiter: str) -> list[str]:
+def _cells(line: str, names: list[str], delimiter: str | None) -> list[str]:
     """Return the cells of a line; what is too much belongs to a text of the user's that holds the delimiter."""
     cells = [cell.strip() for cell in line.split(delimiter)]
     surplus = len(cells) - len(names)
     for at, name in enumerate(names):
         if surplus > 0 and name in _FREE:
-            taken = [*cells[:at], delimiter.join(cells[at : at + surplus + 1]), *cells[at + surplus + 1 :]]
+            taken = [*cells[:at], (delimiter or " ").join(cells[at : at + surplus + 1]), *cells[at + surplus + 1 :]]
             if all(form.fullmatch(taken[names.index(column)]) for column, form in _FORMS.items() if column in names):
                 return taken
     return cells

@@ -36,6 +36,7 @@ _COLUMNS = {
     "partition": "PartitionName",
     "avail": "Avail",
     "timelimit": "MaxTime",
+    "defaulttime": "DefaultTime",
     "cpus": "CPUTot",
     "memory": "RealMemory",
     "gres": "Gres",

@@ -120,6 +120,8 @@ _PARAMETERS = {
     "max_rpc_cnt": _RPC,
     "bf_busy_nodes": _Rule(note="nodes in use are not preferred", verdict="ignored"),
 }
+#: Their names.
+PARAMETER_NAMES = frozenset(_PARAMETERS)
 #: Settings of the whole cluster, in small letters, that become options of the ordering `multifactor`.
 _PRIORITIES = {
     "priorityweightage": _Rule("age", _whole),

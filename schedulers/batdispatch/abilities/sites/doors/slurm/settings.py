@@ -14,6 +14,8 @@ from batdispatch.core.numerals import number_of
 
 #: How Slurm writes yes and no.
 _TRUTH = {"YES": True, "TRUE": True, "UP": True, "1": True, "NO": False, "FALSE": False, "DOWN": False, "0": False}
+#: How Slurm writes that there is no limit.
+_ENDLESS = frozenset({"UNLIMITED", "INFINITE", "-1", "4294967295"})
 #: Largest whole number that is believed: Slurm's INFINITE64 is far above it.
 _MOST = 2**53
 
@@ -57,8 +59,12 @@ class Setting(NamedTuple):
         return int(text)
 
     def whole_or_none(self, least: int = 0) -> int | None:
-        """Return a whole number, or None for ``UNLIMITED`` and ``INFINITE``."""
-        return None if self.value.upper() in ("UNLIMITED", "INFINITE") else self.whole(least)
+        """Return a whole number, or None for ``UNLIMITED``, ``INFINITE`` and ``-1``.
+
+        Raises:
+            InputError: it is none of these.
+        """
+        return None if self.value.upper() in _ENDLESS else self.whole(least)
 
     def truth(self) -> bool:
         """Return what YES or NO (TRUE, FALSE, 1, 0, UP, DOWN) say.
@@ -72,13 +78,13 @@ class Setting(NamedTuple):
         return found
 
     def seconds(self) -> float:
-        """Return a length of time whose bare numbers are minutes, in seconds: infinite if unlimited.
+        """Return a length of time whose bare numbers are minutes, in seconds: infinite if unlimited, or for ``NONE``.
 
         Raises:
             InputError: it is none.
         """
         try:
-            seconds = read_limit(self.value.upper(), minutes=True)
+            seconds = math.inf if self.value.upper() == "NONE" else read_limit(self.value, minutes=True)
         except ValueError:
             seconds = None
         if seconds is None:

@@ -80,9 +80,15 @@ class SlurmFolder(msgspec.Struct):
 
     @property
     def counts_memory(self) -> bool:
-        """Whether Slurm gives out memory beside cores; True if nothing says how it selects nodes."""
+        """Whether Slurm gives out memory beside cores.
+
+        It does if nothing says how it selects nodes, but not where no node states how much it has: then it has 1 MiB.
+        """
         chosen = self._general("SelectTypeParameters")
-        return chosen is None or "MEMORY" in chosen.value.upper()
+        if chosen is not None:
+            return "MEMORY" in chosen.value.upper()
+        states = ("realmemory" in one for told in self.nodes.values() for one in told)
+        return self.conf is None or not self.conf.nodes or any(states)
 
     @property
     def gives_whole_nodes(self) -> bool:
@@ -190,6 +196,8 @@ def _describe(found: SlurmFolder, names: Setting, record: Settings) -> None:
 
 def _add_conf(found: SlurmFolder, conf: SlurmConf) -> None:
     """Add what slurm.conf says."""
+    #: Of each node that it describes.
+    said: dict[str, Settings] = {}
     if "licenses" in conf.general:
         _add_licences(found, conf.general["licenses"])
     for line in conf.nodes:
@@ -197,6 +205,7 @@ def _add_conf(found: SlurmFolder, conf: SlurmConf) -> None:
         told = dict(line.settings) | {"cputot": Setting("CPUs", str(line.cpus), head.source, head.line)}
         for name in line.names:
             found.nodes.setdefault(name, []).append(told)
+            said[name] = told
     for partition in conf.partitions:
         where = partition.settings.get("nodes", partition.head)
         named = Setting("Nodes", ",".join(partition.nodes), where.source, where.line)
@@ -207,9 +216,15 @@ def _add_conf(found: SlurmFolder, conf: SlurmConf) -> None:
             if name not in found.nodes:
                 raise named.error(f"{named.key} names {name[:60]!r}, which nothing in {found.path} describes")
     for entry in conf.others:
-        for name in entry.head.hosts() if entry.head.key.lower() == "downnodes" else ():
-            if name in found.nodes:
-                found.nodes[name].append({"state": Setting("State", "DOWN", entry.head.source, entry.head.line)})
+        if entry.head.key.lower() != "downnodes":
+            continue
+        down = entry.settings.get("state", Setting("State", "DOWN", entry.head.source, entry.head.line))
+        names = tuple(found.nodes) if entry.head.value.upper() == "ALL" else tuple(entry.head.hosts())
+        for name in names:
+            if name in said:
+                # Before what its own line says, and behind what scontrol printed later.
+                at = next(row for row, one in enumerate(found.nodes[name]) if one is said[name])
+                found.nodes[name].insert(at, {"state": down})
 
 
 def _add_licences(found: SlurmFolder, setting: Setting) -> None:
@@ -297,13 +312,13 @@ def draft_of_folder(
     """
     at = {name: row for row, name in enumerate(use.names)}
     warnings = list(found.remarks)
-    any_up = bool(use.names) or not all(any(_is_away(one) for one in told) for told in found.nodes.values())
+    any_up = bool(use.names) or not all(map(_is_away, found.nodes.values()))
     if found.nodes and not any_up:
         warnings.append("all nodes were down when this was printed: taken as if they were up")
     nodes = []
     for name, told in found.nodes.items():
         row = at.get(name)
-        if row is None and any_up and any(_is_away(one) for one in told):
+        if row is None and any_up and _is_away(told):
             continue
         offer = _offer(told, use, row, least) if shared else {}
         weight = _first(told, ("weight",), Setting.whole, 1)
@@ -337,10 +352,11 @@ def draft_of_folder(
     for name, told in sorted(found.partitions.items()):
         state = _first(told, ("state", "avail"), lambda one: one.value.upper(), "UP")
         if state not in ("UP", "YES", "TRUE") and name in {one.name for one in partitions}:
+            effect = "takes no new job" if state == "DRAIN" else "starts no job"
             warnings.append(
-                f"partition {name} is {state} now, and starts no job: the jobs of the log ran in it, so it is UP here"
+                f"partition {name} is {state} now, and {effect}: the jobs of the log ran in it, so it is UP here"
                 if use.jobs.get(name)
-                else f"partition {name} is {state}, and starts no job: left out"
+                else f"partition {name} is {state}, and {effect}: left out"
             )
             if not use.jobs.get(name):
                 partitions = [one for one in partitions if one.name != name]
@@ -380,10 +396,14 @@ def _first(told: Sequence[Settings], names: Sequence[str], read: Callable[[Setti
     return default
 
 
-def _is_away(told: Settings) -> bool:
+def _is_away(told: Sequence[Settings]) -> bool:
+    """Return whether no job can start on a node, by the state that is believed first."""
     # Nodes that sleep (POWERED_DOWN) are woken for jobs; what follows a state stands for how it is doing.
-    words = told["state"].value.upper().split("+") if "state" in told else []
-    return any(word.rstrip("*~#!%$@^-") in _AWAY for word in words)
+    states = (
+        [word.rstrip("*~#!%$@^-") for word in one["state"].value.upper().split("+")] for one in told if "state" in one
+    )
+    words = next((words for words in states if words != ["UNKNOWN"]), [])
+    return not _AWAY.isdisjoint(words)
 
 
 def _offer(told: Sequence[Settings], use: NodeUse, row: int | None, least: Mapping[str, int]) -> dict[str, int]:
@@ -395,9 +415,24 @@ def _offer(told: Sequence[Settings], use: NodeUse, row: int | None, least: Mappi
     if not cores and "core" in use.peak:
         cores = int(use.peak["core"][row]) if row is not None else int(use.peak["core"].max())
     offer = {"core": cores or least.get("core", 1)}
-    none: Mapping[str, int] = {}
-    offer |= _first(told, ("gres",), read_gres_setting, none)
+    offer |= _devices(told)
     return offer | ({"memory": memory} if memory > 1 else {})
+
+
+def _devices(told: Sequence[Settings]) -> Mapping[str, int]:
+    """Return the devices of a node, as what is believed first counts them, with types that only others tell."""
+    records = [read_gres_setting(one["gres"]) for one in told if "gres" in one]
+    if not records:
+        return {}
+    first, *others = records
+    found = dict(first)
+    for name, amount in first.items():
+        typed = any(other.startswith(f"{name}_") for other in first)
+        for more in others:
+            if not typed and more.get(name) == amount:
+                found |= {other: count for other, count in more.items() if other.startswith(f"{name}_")}
+                break
+    return found
 
 
 def _without_single_types(nodes: list[SiteNode]) -> list[SiteNode]:
@@ -469,8 +504,19 @@ def _threads(found: SlurmFolder) -> int:
     chosen = found._general("SelectTypeParameters")
     if found.conf is None or (chosen is not None and "CR_CPU" in chosen.value.upper()):
         return 1
-    threads = {max(line.cpus // max(line.physical_cores, 1), 1) for line in found.conf.nodes}
+    threads = {_threads_of(told) for told in found.nodes.values()}
     return threads.pop() if len(threads) == 1 else 1
+
+
+def _threads_of(told: Sequence[Settings]) -> int:
+    """Return how many CPUs a core of a node has, by the record that says how many cores there are; 1: none does."""
+    for record in told:
+        if "corespersocket" in record and "cputot" in record:
+            sockets = next((record[key] for key in ("sockets", "socketsperboard") if key in record), None)
+            boards = record["boards"].whole(1) if "boards" in record and "sockets" not in record else 1
+            cores = record["corespersocket"].whole(1) * boards * (sockets.whole(1) if sockets is not None else 1)
+            return max(record["cputot"].whole(1) // cores, 1)
+    return 1
 
 
 def _qos(told: Settings) -> Qos:

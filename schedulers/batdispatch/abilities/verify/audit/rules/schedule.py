@@ -127,7 +127,9 @@ def io_node(case: Case) -> Faults:
 def partition(case: Case) -> Faults:
     """A job runs on hosts of its partition."""
     for row, job in case.that_ran() if case.queues.limits["partition"] else ():
-        one = case.queues.class_of(job, "partition")
+        one, several = case.queues.class_of(job, "partition"), case.queues.listed(job)
+        if several and any(case.queues.hosts[each["name"]][case.compute_hosts(row)].all() for each in several):
+            continue
         if one is None:
             name = "" if job.partition is None else str(job.partition)
             yield Fault(f"is in partition {name!r}, which the site does not have", row)
@@ -142,7 +144,10 @@ def feature(case: Case) -> Faults:
     """A job runs on hosts that have the features that it requires."""
     for row, job in case.that_ran() if case.machine.features else ():
         hosts = case.compute_hosts(row)
-        for host in [] if job.constraint is None else hosts[~case.queues.having(job)[hosts]].tolist()[:1]:
+        choices = [] if job.constraint is None else case.queues.having(job)
+        # Of several choices, one has all hosts; if none has, the fault is told by the first one.
+        lacking = [hosts[~having[hosts]].tolist() for having in choices]
+        for host in [] if [] in lacking else [each[0] for each in lacking[:1]]:
             yield Fault(f"lacks what the job requires, {job.constraint}", row, host=case.machine.name(host))
 
 

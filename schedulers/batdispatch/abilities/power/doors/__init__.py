@@ -1,0 +1,1 @@
+"""What power reads from files and writes into them."""
