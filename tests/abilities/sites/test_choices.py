@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,20 @@ def test_a_dispatcher_that_knows_no_choices_is_left_the_largest_part(tmp_path: P
     jobs = [job("0", 1, 100, partition="right"), job("1", 2, 10, partition="left,right")]
     found = runs(tmp_path, "pcp20[work=0.1]", platform, jobs)
     assert found["1"][1] in ("1-2", "2-3", "1 3")
+
+
+def test_the_wait_of_a_job_in_a_smaller_part_is_explained(tmp_path: Path, call: Callable[..., Any]) -> None:
+    """Job 2 waits for both partitions and starts in the one of one host, not in that of three."""
+    platform = machine({}, left={"hosts": ["h0"]}, right={"hosts": ["h[1-3]"]})
+    jobs = [
+        job("0", 3, 1000, partition="right"),
+        job("1", 1, 100, partition="left"),
+        job("2", 1, 10, partition="left,right"),
+    ]
+    assert runs(tmp_path, "easy", platform, jobs)["2"] == (101.0, "0")
+    status, out, err = call("explain-wait", tmp_path / "run", "2")
+    assert (status, err) == (0, "")
+    assert "waited 99 s" in out
 
 
 @pytest.mark.parametrize("demand", [None, {"core": 1}])
