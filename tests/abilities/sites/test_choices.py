@@ -213,3 +213,11 @@ def test_hosts_without_a_site_know_no_choice(tmp_path: Path) -> None:
     """On a machine that says nothing of partitions or features, their names mean nothing."""
     jobs = [job("0", 1, 10, partition="a,b"), job("1", 1, 10, constraint="[x|y]")]
     assert [start for start, _ in runs(tmp_path, "easy", platform_of(hosts_of(2)), jobs).values()] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("fields", [{"partition": "a,b"}, {"partitions": ["a", "b"]}])
+def test_names_of_partitions_mean_nothing_where_hosts_have_features_alone(
+    tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    jobs = [job("0", 4, 10, **fields), job("1", 2, 10, constraint="r2", **fields)]
+    assert runs(tmp_path, "easy", machine(RACKS), jobs) == {"0": (0.0, "0-3"), "1": (10.0, "2-3")}

@@ -313,7 +313,7 @@ class Site:
 
     def _parts_of(self, job: Job) -> tuple[int, ...]:
         """Return the masks of the parts of the machine that a job may choose from; none: there is no host for it."""
-        if not names_several(job):
+        if not self.partitions or not names_several(job):
             partition = self.partition_of(job)
             return self._within(job, self.compute if partition is None else self.hosts[partition.name])
         taking = (one for one in self.partitions_of(job) if not self._refused_by_limits(one, "partition", job))
