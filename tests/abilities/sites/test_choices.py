@@ -139,6 +139,16 @@ def test_a_dispatcher_that_knows_no_choices_is_left_the_largest_part(tmp_path: P
     assert found["1"][1] in ("1-2", "2-3", "1 3")
 
 
+@pytest.mark.parametrize("dispatcher", ["pcp20[work=0.1]", "easy"])
+def test_the_part_that_is_left_is_one_in_which_the_job_can_run(tmp_path: Path, dispatcher: str) -> None:
+    """Three hosts have room for one of the four units each, h3 for all of them."""
+    memory = [f'<prop id="capacity" value="core=4 memory={4 if number == 3 else 1}"/>' for number in range(4)]
+    told = f'<prop id="queues" value="{queues(many={"hosts": ["h[0-2]"]}, fat={"hosts": ["h3"]})}"/>'
+    hosts = [f'<host id="h{each}" speed="1Gf">{memory[each]}{"" if each else told}</host>' for each in range(4)]
+    jobs = [job("0", 4, 10, partition="many,fat", demand={"core": 1, "memory": 1})]
+    assert runs(tmp_path, dispatcher, platform_of("\n".join(hosts)), jobs)["0"] == (0.0, "3")
+
+
 def test_the_wait_of_a_job_in_a_smaller_part_is_explained(tmp_path: Path, call: Callable[..., Any]) -> None:
     """Job 2 waits for both partitions and starts in the one of one host, not in that of three."""
     platform = machine({}, left={"hosts": ["h0"]}, right={"hosts": ["h[1-3]"]})
