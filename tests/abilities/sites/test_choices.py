@@ -231,3 +231,24 @@ def test_names_of_partitions_mean_nothing_where_hosts_have_features_alone(
 ) -> None:
     jobs = [job("0", 4, 10, **fields), job("1", 2, 10, constraint="r2", **fields)]
     assert runs(tmp_path, "easy", machine(RACKS), jobs) == {"0": (0.0, "0-3"), "1": (10.0, "2-3")}
+
+
+def test_an_empty_list_of_partitions_is_none_and_one_that_is_no_list_is_refused(
+    tmp_path: Path, call: Callable[..., Any]
+) -> None:
+    """Job 4 lists one partition beside that in which it ran once; the audit knows that the list counts."""
+    told: list[dict[str, Any]] = [
+        {"partitions": []},
+        {"partitions": None, "partition": "right"},
+        {"partitions": 5},
+        {"partitions": ["away"]},
+        {"partitions": ["right"], "partition": "left"},
+    ]
+    jobs = [job(str(number), 2, 10, **fields) for number, fields in enumerate(told)]
+    found = runs(tmp_path, "easy", machine({}, left=LEFT | {"default": True}, right=RIGHT), jobs)
+    assert found == {"0": (0, "0-1"), "1": (1, "2-3"), "2": (-1, ""), "3": (-1, ""), "4": (11, "2-3")}
+    said = (tmp_path / "run" / "result.json").read_text()
+    assert "names its partitions 5, expected a list of names" in said
+    assert "asks for partition away, the site has left, right" in said
+    status, out, _ = call("check", tmp_path / "run")
+    assert (status, "no violation" in out) == (0, True)

@@ -11,8 +11,9 @@ a recording, knows its site as well:
 
 Jobs name a partition, a quality of service, a reservation and features in their fields ``partition``, ``qos``,
 ``reservation`` and ``constraint``. A job that may run in any of several partitions names all of them in ``partition``,
-with commas in between, or in ``partitions``, which counts before it; all its hosts lie in one of them. A field means
-something only on a machine whose site says something of that kind: logs have partitions of machines that are long gone.
+with commas in between, or in ``partitions``, which counts before it unless it is empty; all its hosts lie in one of
+them. A field means something only on a machine whose site says something of that kind: logs have partitions of machines
+that are long gone.
 
 References:
     Slurm documentation, slurm.conf(5) (PartitionName), https://slurm.schedmd.com/slurm.conf.html; Quality of Service,
@@ -278,6 +279,9 @@ class Site:
 
     def refusal(self, job: Job) -> str:
         """Return why no queue of the site takes a job, or an empty text."""
+        listed = _listed(job)
+        if self.partitions and not isinstance(listed, list | str | None):
+            return f"names its partitions {str(listed)[:60]}, expected a list of names"
         for kind, classes, field in (("partition", self.partitions, "partition"), ("QOS", self.qos, "qos")):
             named = job.extra.get(field)
             found: Class | None = self.partition_of(job) if kind == "partition" else self.qos_of(job)
@@ -448,7 +452,8 @@ class Site:
 
 def partition_names(job: Job) -> tuple[str, ...]:
     """Return the names of the partitions in one of which a job runs; none: it names none."""
-    told = job.extra.get(PARTITIONS, job.extra.get("partition"))
+    listed = _listed(job)
+    told = job.extra.get("partition") if listed is None else listed
     if told is None:
         return ()
     names = told if isinstance(told, list) else str(told).split(",")
@@ -457,7 +462,13 @@ def partition_names(job: Job) -> tuple[str, ...]:
 
 def names_several(job: Job) -> bool:
     """Return whether a job may name several partitions."""
-    return PARTITIONS in job.extra or "," in str(job.extra.get("partition", ""))
+    return _listed(job) is not None or "," in str(job.extra.get("partition", ""))
+
+
+def _listed(job: Job) -> Any:
+    """Return what a job says in its list of partitions; None: nothing, as where the list is empty."""
+    told = job.extra.get(PARTITIONS)
+    return None if told in ([], "") else told
 
 
 def site_of(hosts: Sequence[HostLike], compute: int, whole_hosts: bool) -> Site | None:
