@@ -199,6 +199,14 @@ def test_parts_with_features(text: str, found: list[int]) -> None:
     assert list(ways(text, having, ALL)) == found
 
 
+def test_of_more_ways_than_there_may_be_the_first_ones_count() -> None:
+    """Host n has a<n>, even hosts have b and odd ones c: of 2 x 100 ways, those of the first 32 a come first."""
+    having = {f"a{number}": 1 << number for number in range(100)} | {"b": int("01" * 50, 2), "c": int("10" * 50, 2)}
+    text = "|".join(f"a{number}" for number in range(100))
+    assert ways(f"[{text}]&[b|c]", having, 2**100 - 1) == tuple(1 << number for number in range(32))
+    assert ways(f"[b|c]&[{text}]", having, 2**100 - 1) == tuple(1 << number for number in range(0, 64, 2))
+
+
 @pytest.mark.parametrize(
     ("text", "nodes", "read_as", "note"),
     [
