@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -260,3 +261,56 @@ def test_an_empty_list_of_partitions_is_none_and_one_that_is_no_list_is_refused(
     assert "asks for partition away, the site has left, right" in said
     status, out, _ = call("check", tmp_path / "run")
     assert (status, "no violation" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "choices", "walltime", "longest"),
+    [
+        # Four hosts of `short`, two of `long`, one of these in `mid` as well: 60 s, any time, 90 s.
+        (0b00_1111, (), 55, 60),
+        (0b11_0000, (), 55, math.inf),
+        (0b01_0000, (), 55, math.inf),
+        (0b11_1111, (), 55, 60),
+        (0b11_0000, (), 70, math.inf),
+        (0b11_1111, (), 70, 90),
+        (0b11_1111, (0b00_1111, 0b11_0000), 55, 60),
+        (0b10_0000, (), 55, math.inf),
+        (0b10_1000, (), 55, 60),
+    ],
+)
+def test_a_walltime_may_grow_as_far_as_on_any_of_the_hosts_asked_for(
+    allowed: int, choices: tuple[int, ...], walltime: float, longest: float
+) -> None:
+    told = {
+        "partitions": [
+            {"name": "short", "hosts": ["h[0-3]"], "max_time": 60},
+            {"name": "mid", "hosts": ["h4"], "max_time": 90},
+            {"name": "long", "hosts": ["h[4-5]"]},
+        ]
+    }
+    site = Machine([Host(id=each, name=f"h{each}", properties={"queues": json.dumps(told)}) for each in range(6)]).site
+    assert site is not None
+    asks = Request(units=2, allowed=None if allowed == 0b11_1111 else allowed, choices=choices)
+    job = Job(id="j", walltime=walltime, request=asks, extra={"partition": "short,mid,long"})
+    assert (site.longest_there(job), site.longest(job)) == (longest, math.inf)
+
+
+@pytest.mark.parametrize(("partition", "slow"), [("short", False), ("short,long", False), ("long", True)])
+def test_no_job_is_slowed_down_beyond_the_limit_of_the_partition_that_it_is_left(
+    tmp_path: Path, partition: str, slow: bool
+) -> None:
+    """The cap leaves power for two busy hosts at full speed; at half of it, 55 s become 110 s: `short` allows 60."""
+    said = queues(short={"hosts": ["h[0-2]"], "max_time": 60}, long={"hosts": ["h[3-4]"]})
+    power = '<prop id="wattage_per_state" value="10:10:100, 10:10:40"/>'
+    first, others = f'{power}<prop id="queues" value="{said}"/>', hosts_of(5, power).replace("1Gf", "2Gf,1Gf")
+    hosts = others.replace(power, first, 1)
+    work = {"c": {"type": "parallel_homogeneous", "cpu": 80e9, "com": 0}}
+    jobs = [
+        {"id": name, "subtime": number, "res": 2, "walltime": 55, "profile": "c", "partition": named}
+        for number, (name, named) in enumerate([("0", "short"), ("1", partition)], 1)
+    ]
+    place = simulated(tmp_path, "powered[cap=300,states=lower]", platform_of(hosts), jobs, work)
+    with (place / "jobs.csv").open(newline="") as file:
+        found = {row["job_id"]: (row["starting_time"], row["requested_time"]) for row in csv.DictReader(file)}
+    end = found["1~2"] if slow else found["1"]
+    assert end == (("2.000000", "110.000000") if slow else ("41.000000", "55.000000"))

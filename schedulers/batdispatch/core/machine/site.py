@@ -273,9 +273,21 @@ class Site:
 
     def longest(self, job: Job) -> float:
         """Return the longest walltime that the queues of a job allow, in seconds, or infinity."""
-        longest = [math.inf if one.max_time is None else one.max_time for one in self.partitions_of(job)]
-        qos = self.qos_of(job)
-        return min(max(longest, default=math.inf), math.inf if qos is None or qos.max_time is None else qos.max_time)
+        longest = max(map(_most_time, self.partitions_of(job)), default=math.inf)
+        return min(longest, _most_time(self.qos_of(job)))
+
+    def longest_there(self, job: Job) -> float:
+        """Return the longest walltime that a job may have on whichever of the hosts that it asks for now, in seconds.
+
+        One that is shown again may come to another of its partitions: `longest` says what these allow.
+        """
+        taking = [one for one in self.partitions_of(job) if not self._refused_by_limits(one, "partition", job)]
+        found = self.longest(job)
+        for mask in job.request.choices or (self.compute if job.request.allowed is None else job.request.allowed,):
+            touched = [one for one in taking if mask & self.hosts[one.name]]
+            around = [_most_time(one) for one in touched if mask & ~self.hosts[one.name] == 0]
+            found = min(found, max(around) if around else min(map(_most_time, touched), default=math.inf))
+        return found
 
     def refusal(self, job: Job) -> str:
         """Return why no queue of the site takes a job, or an empty text."""
@@ -546,6 +558,10 @@ def _named(classes: Mapping[str, T], name: Any) -> T | None:
     if len(classes) == 1:
         return next(iter(classes.values()))
     return next((one for one in classes.values() if getattr(one, "default", False)), None)
+
+
+def _most_time(one: Class | None) -> float:
+    return math.inf if one is None or one.max_time is None else one.max_time
 
 
 def _factor(one: Class | None, classes: Mapping[str, Class]) -> float:
