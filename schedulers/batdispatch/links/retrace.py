@@ -28,6 +28,8 @@ class RetracePeer(Dispatcher):
         recorded: the decisions of the current message that are to be taken next.
     """
 
+    #: The hosts of a recorded start may lie in any part of the machine that the job chose from.
+    heeds_choices = True
     recorded: Sequence[d.Decision] = ()
     #: Starts that come later in the recording, for which hosts begin to wake up now.
     early: Sequence[d.Execute] = ()

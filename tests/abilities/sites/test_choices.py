@@ -2,6 +2,8 @@
 
 import csv
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +140,30 @@ def test_a_dispatcher_that_knows_no_choices_is_left_the_largest_part(tmp_path: P
     assert found["1"][1] in ("1-2", "2-3", "1 3")
 
 
+@pytest.mark.parametrize("dispatcher", ["pcp20[work=0.1]", "easy"])
+def test_the_part_that_is_left_is_one_in_which_the_job_can_run(tmp_path: Path, dispatcher: str) -> None:
+    """Three hosts have room for one of the four units each, h3 for all of them."""
+    memory = [f'<prop id="capacity" value="core=4 memory={4 if number == 3 else 1}"/>' for number in range(4)]
+    told = f'<prop id="queues" value="{queues(many={"hosts": ["h[0-2]"]}, fat={"hosts": ["h3"]})}"/>'
+    hosts = [f'<host id="h{each}" speed="1Gf">{memory[each]}{"" if each else told}</host>' for each in range(4)]
+    jobs = [job("0", 4, 10, partition="many,fat", demand={"core": 1, "memory": 1})]
+    assert runs(tmp_path, dispatcher, platform_of("\n".join(hosts)), jobs)["0"] == (0.0, "3")
+
+
+def test_the_wait_of_a_job_in_a_smaller_part_is_explained(tmp_path: Path, call: Callable[..., Any]) -> None:
+    """Job 2 waits for both partitions and starts in the one of one host, not in that of three."""
+    platform = machine({}, left={"hosts": ["h0"]}, right={"hosts": ["h[1-3]"]})
+    jobs = [
+        job("0", 3, 1000, partition="right"),
+        job("1", 1, 100, partition="left"),
+        job("2", 1, 10, partition="left,right"),
+    ]
+    assert runs(tmp_path, "easy", platform, jobs)["2"] == (101.0, "0")
+    status, out, err = call("explain-wait", tmp_path / "run", "2")
+    assert (status, err) == (0, "")
+    assert "waited 99 s" in out
+
+
 @pytest.mark.parametrize("demand", [None, {"core": 1}])
 def test_room_in_one_part_is_what_counts(demand: dict[str, int] | None) -> None:
     properties = {} if demand is None else {"capacity": "core=2"}
@@ -174,6 +200,14 @@ def test_parts_with_features(text: str, found: list[int]) -> None:
     assert list(ways(text, having, ALL)) == found
 
 
+def test_of_more_ways_than_there_may_be_the_first_ones_count() -> None:
+    """Host n has a<n>, even hosts have b and odd ones c: of 2 x 100 ways, those of the first 32 a come first."""
+    having = {f"a{number}": 1 << number for number in range(100)} | {"b": int("01" * 50, 2), "c": int("10" * 50, 2)}
+    text = "|".join(f"a{number}" for number in range(100))
+    assert ways(f"[{text}]&[b|c]", having, 2**100 - 1) == tuple(1 << number for number in range(32))
+    assert ways(f"[b|c]&[{text}]", having, 2**100 - 1) == tuple(1 << number for number in range(0, 64, 2))
+
+
 @pytest.mark.parametrize(
     ("text", "nodes", "read_as", "note"),
     [
@@ -198,3 +232,85 @@ def test_hosts_without_a_site_know_no_choice(tmp_path: Path) -> None:
     """On a machine that says nothing of partitions or features, their names mean nothing."""
     jobs = [job("0", 1, 10, partition="a,b"), job("1", 1, 10, constraint="[x|y]")]
     assert [start for start, _ in runs(tmp_path, "easy", platform_of(hosts_of(2)), jobs).values()] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("fields", [{"partition": "a,b"}, {"partitions": ["a", "b"]}])
+def test_names_of_partitions_mean_nothing_where_hosts_have_features_alone(
+    tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    jobs = [job("0", 4, 10, **fields), job("1", 2, 10, constraint="r2", **fields)]
+    assert runs(tmp_path, "easy", machine(RACKS), jobs) == {"0": (0.0, "0-3"), "1": (10.0, "2-3")}
+
+
+def test_an_empty_list_of_partitions_is_none_and_one_that_is_no_list_is_refused(
+    tmp_path: Path, call: Callable[..., Any]
+) -> None:
+    """Job 4 lists one partition beside that in which it ran once; the audit knows that the list counts."""
+    told: list[dict[str, Any]] = [
+        {"partitions": []},
+        {"partitions": None, "partition": "right"},
+        {"partitions": 5},
+        {"partitions": ["away"]},
+        {"partitions": ["right"], "partition": "left"},
+    ]
+    jobs = [job(str(number), 2, 10, **fields) for number, fields in enumerate(told)]
+    found = runs(tmp_path, "easy", machine({}, left=LEFT | {"default": True}, right=RIGHT), jobs)
+    assert found == {"0": (0, "0-1"), "1": (1, "2-3"), "2": (-1, ""), "3": (-1, ""), "4": (11, "2-3")}
+    said = (tmp_path / "run" / "result.json").read_text()
+    assert "names its partitions 5, expected a list of names" in said
+    assert "asks for partition away, the site has left, right" in said
+    status, out, _ = call("check", tmp_path / "run")
+    assert (status, "no violation" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "choices", "walltime", "longest"),
+    [
+        # Four hosts of `short`, two of `long`, one of these in `mid` as well: 60 s, any time, 90 s.
+        (0b00_1111, (), 55, 60),
+        (0b11_0000, (), 55, math.inf),
+        (0b01_0000, (), 55, math.inf),
+        (0b11_1111, (), 55, 60),
+        (0b11_0000, (), 70, math.inf),
+        (0b11_1111, (), 70, 90),
+        (0b11_1111, (0b00_1111, 0b11_0000), 55, 60),
+        (0b10_0000, (), 55, math.inf),
+        (0b10_1000, (), 55, 60),
+    ],
+)
+def test_a_walltime_may_grow_as_far_as_on_any_of_the_hosts_asked_for(
+    allowed: int, choices: tuple[int, ...], walltime: float, longest: float
+) -> None:
+    told = {
+        "partitions": [
+            {"name": "short", "hosts": ["h[0-3]"], "max_time": 60},
+            {"name": "mid", "hosts": ["h4"], "max_time": 90},
+            {"name": "long", "hosts": ["h[4-5]"]},
+        ]
+    }
+    site = Machine([Host(id=each, name=f"h{each}", properties={"queues": json.dumps(told)}) for each in range(6)]).site
+    assert site is not None
+    asks = Request(units=2, allowed=None if allowed == 0b11_1111 else allowed, choices=choices)
+    job = Job(id="j", walltime=walltime, request=asks, extra={"partition": "short,mid,long"})
+    assert (site.longest_there(job), site.longest(job)) == (longest, math.inf)
+
+
+@pytest.mark.parametrize(("partition", "slow"), [("short", False), ("short,long", False), ("long", True)])
+def test_no_job_is_slowed_down_beyond_the_limit_of_the_partition_that_it_is_left(
+    tmp_path: Path, partition: str, slow: bool
+) -> None:
+    """The cap leaves power for two busy hosts at full speed; at half of it, 55 s become 110 s: `short` allows 60."""
+    said = queues(short={"hosts": ["h[0-2]"], "max_time": 60}, long={"hosts": ["h[3-4]"]})
+    power = '<prop id="wattage_per_state" value="10:10:100, 10:10:40"/>'
+    first, others = f'{power}<prop id="queues" value="{said}"/>', hosts_of(5, power).replace("1Gf", "2Gf,1Gf")
+    hosts = others.replace(power, first, 1)
+    work = {"c": {"type": "parallel_homogeneous", "cpu": 80e9, "com": 0}}
+    jobs = [
+        {"id": name, "subtime": number, "res": 2, "walltime": 55, "profile": "c", "partition": named}
+        for number, (name, named) in enumerate([("0", "short"), ("1", partition)], 1)
+    ]
+    place = simulated(tmp_path, "powered[cap=300,states=lower]", platform_of(hosts), jobs, work)
+    with (place / "jobs.csv").open(newline="") as file:
+        found = {row["job_id"]: (row["starting_time"], row["requested_time"]) for row in csv.DictReader(file)}
+    end = found["1~2"] if slow else found["1"]
+    assert end == (("2.000000", "110.000000") if slow else ("41.000000", "55.000000"))

@@ -157,11 +157,13 @@ class PowerCap:
     def _slower(self, ledger: Ledger, job: Job) -> Iterator[Job]:
         """Yield a waiting job at each level of less power than its own that its queues allow, the fastest first."""
         own = least = self.level_of(job)
+        longest, site = ledger.concerns.longest(job), ledger.machine.site
+        longest = longest if site is None else min(longest, site.longest_there(job))
         for level in range(own + 1, len(self.levels)):
             if self._per_unit[level] < self._per_unit[least]:
                 least, ratio = level, self.levels[level].ratio / self.levels[own].ratio
                 walltime = job.walltime if job.walltime == math.inf else math.ceil(job.walltime * ratio * 1e3) / 1e3
-                if walltime <= ledger.concerns.longest(job):
+                if walltime <= longest:
                     yield msgspec.structs.replace(job, walltime=walltime, extra={**job.extra, LEVEL: level})
 
     def why_never(self, job: Job, now: float) -> str:

@@ -49,7 +49,7 @@ class IsShownJobs:
     #: `on_submit`. Reservations (`core.machine.openings`) do this to jobs.
     heeds_reservations: ClassVar[bool] = True
     #: Whether it takes care that all hosts of a job lie in one of the parts of the machine that the job may choose from
-    #: (`Request.choices`); to others, such a job is shown with the largest of these parts alone.
+    #: (`Request.choices`); to others, such a job is shown with the largest of these parts alone in which it can run.
     heeds_choices: ClassVar[bool] = False
     #: Whether it plans with timelines that are told which hosts open and close when, and then does with waiting jobs to
     #: which no host is open now.

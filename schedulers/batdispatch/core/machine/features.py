@@ -31,16 +31,16 @@ def ways(text: str, having: Mapping[str, int], everything: int) -> tuple[int, ..
         everything: mask of all hosts.
     """
     texts = [text]
-    while (first := _BRACKETS.search(texts[0])) is not None and len(texts) <= MAX_WAYS:
+    while (first := _BRACKETS.search(texts[0])) is not None:
         options = _split(first[1])
         texts = [
             f"{one[: found.start()]}({option}){one[found.end() :]}"
             for one in texts
             for option in options
             if (found := _BRACKETS.search(one))
-        ]
+        ][:MAX_WAYS]
     try:
-        masks = [matches(one, having, everything) for one in texts[:MAX_WAYS]]
+        masks = [matches(one, having, everything) for one in texts]
     except ValueError:
         return ()
     return largest(masks)

@@ -11,8 +11,9 @@ a recording, knows its site as well:
 
 Jobs name a partition, a quality of service, a reservation and features in their fields ``partition``, ``qos``,
 ``reservation`` and ``constraint``. A job that may run in any of several partitions names all of them in ``partition``,
-with commas in between, or in ``partitions``, which counts before it; all its hosts lie in one of them. A field means
-something only on a machine whose site says something of that kind: logs have partitions of machines that are long gone.
+with commas in between, or in ``partitions``, which counts before it unless it is empty; all its hosts lie in one of
+them. A field means something only on a machine whose site says something of that kind: logs have partitions of machines
+that are long gone.
 
 References:
     Slurm documentation, slurm.conf(5) (PartitionName), https://slurm.schedmd.com/slurm.conf.html; Quality of Service,
@@ -272,12 +273,27 @@ class Site:
 
     def longest(self, job: Job) -> float:
         """Return the longest walltime that the queues of a job allow, in seconds, or infinity."""
-        longest = [math.inf if one.max_time is None else one.max_time for one in self.partitions_of(job)]
-        qos = self.qos_of(job)
-        return min(max(longest, default=math.inf), math.inf if qos is None or qos.max_time is None else qos.max_time)
+        longest = max(map(_most_time, self.partitions_of(job)), default=math.inf)
+        return min(longest, _most_time(self.qos_of(job)))
+
+    def longest_there(self, job: Job) -> float:
+        """Return the longest walltime that a job may have on whichever of the hosts that it asks for now, in seconds.
+
+        One that is shown again may come to another of its partitions: `longest` says what these allow.
+        """
+        taking = [one for one in self.partitions_of(job) if not self._refused_by_limits(one, "partition", job)]
+        found = self.longest(job)
+        for mask in job.request.choices or (self.compute if job.request.allowed is None else job.request.allowed,):
+            touched = [one for one in taking if mask & self.hosts[one.name]]
+            around = [_most_time(one) for one in touched if mask & ~self.hosts[one.name] == 0]
+            found = min(found, max(around) if around else min(map(_most_time, touched), default=math.inf))
+        return found
 
     def refusal(self, job: Job) -> str:
         """Return why no queue of the site takes a job, or an empty text."""
+        listed = _listed(job)
+        if self.partitions and not isinstance(listed, list | str | None):
+            return f"names its partitions {str(listed)[:60]}, expected a list of names"
         for kind, classes, field in (("partition", self.partitions, "partition"), ("QOS", self.qos, "qos")):
             named = job.extra.get(field)
             found: Class | None = self.partition_of(job) if kind == "partition" else self.qos_of(job)
@@ -313,7 +329,7 @@ class Site:
 
     def _parts_of(self, job: Job) -> tuple[int, ...]:
         """Return the masks of the parts of the machine that a job may choose from; none: there is no host for it."""
-        if not names_several(job):
+        if not self.partitions or not names_several(job):
             partition = self.partition_of(job)
             return self._within(job, self.compute if partition is None else self.hosts[partition.name])
         taking = (one for one in self.partitions_of(job) if not self._refused_by_limits(one, "partition", job))
@@ -448,7 +464,8 @@ class Site:
 
 def partition_names(job: Job) -> tuple[str, ...]:
     """Return the names of the partitions in one of which a job runs; none: it names none."""
-    told = job.extra.get(PARTITIONS, job.extra.get("partition"))
+    listed = _listed(job)
+    told = job.extra.get("partition") if listed is None else listed
     if told is None:
         return ()
     names = told if isinstance(told, list) else str(told).split(",")
@@ -457,7 +474,13 @@ def partition_names(job: Job) -> tuple[str, ...]:
 
 def names_several(job: Job) -> bool:
     """Return whether a job may name several partitions."""
-    return PARTITIONS in job.extra or "," in str(job.extra.get("partition", ""))
+    return _listed(job) is not None or "," in str(job.extra.get("partition", ""))
+
+
+def _listed(job: Job) -> Any:
+    """Return what a job says in its list of partitions; None: nothing, as where the list is empty."""
+    told = job.extra.get(PARTITIONS)
+    return None if told in ([], "") else told
 
 
 def site_of(hosts: Sequence[HostLike], compute: int, whole_hosts: bool) -> Site | None:
@@ -535,6 +558,10 @@ def _named(classes: Mapping[str, T], name: Any) -> T | None:
     if len(classes) == 1:
         return next(iter(classes.values()))
     return next((one for one in classes.values() if getattr(one, "default", False)), None)
+
+
+def _most_time(one: Class | None) -> float:
+    return math.inf if one is None or one.max_time is None else one.max_time
 
 
 def _factor(one: Class | None, classes: Mapping[str, Class]) -> float:

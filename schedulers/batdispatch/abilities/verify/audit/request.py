@@ -64,21 +64,22 @@ class Queues:
         """Return the partition or quality of service that a job is in; None: in none that there is."""
         classes = self.limits[kind]
         named = getattr(job, kind)
-        if kind == "partition" and (several := self.listed(job)):
+        if kind == "partition" and (several := self.listed(job)) is not None:
             able = [one for one in several if not _exceeds(one, job)]
             # That of those that take it which allows most nodes: its hosts say which one it ran in, if any.
-            return max(able or several, key=lambda one: one.get("max_nodes") or np.inf)
+            return max(able or several, key=lambda one: one.get("max_nodes") or np.inf, default=None)
         if named is not None:
             return classes.get(str(named))
         usual = [one for one in classes.values() if one.get("default") or len(classes) == 1]
         return usual[0] if usual else None
 
-    def listed(self, job: Job) -> list[Mapping[str, Any]]:
-        """Return the partitions that a job names if it names several, of those that there are."""
-        told = job.partition if job.partitions is None else job.partitions
-        names = told if isinstance(told, list) else str(told).split(",")
-        if len(names) < 2:
-            return []
+    def listed(self, job: Job) -> list[Mapping[str, Any]] | None:
+        """Return the partitions that there are of those that a job lists; None: it lists none."""
+        told = job.partition if job.partitions in (None, [], "") else job.partitions
+        if told is job.partition and "," not in str(told):
+            return None
+        names = told if isinstance(told, list) else told.split(",") if isinstance(told, str) else []
+        names = [str(name).strip() for name in names]
         return [self.limits["partition"][name] for name in names if name in self.limits["partition"]]
 
     def lists(self, window: Window, job: Job) -> bool:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from batdispatch.core.capacity.impossible import why_never
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.concern import Introduction, News, Opener, QueueTerms, Rejection, ReplyDue
@@ -39,7 +40,7 @@ class SiteRules(QueueTerms):
         self.openings = None if self.site is None or not self.site.windows else Openings(self.site)
         #: The start or end of a reservation for which a call was asked last, s.
         self._called = -math.inf
-        #: Whether a job that may choose among parts of the machine is left the largest one alone.
+        #: Whether a job that may choose among parts of the machine is left the largest one alone in which it can run.
         self._narrows = False
         if self.site is not None:
             self.join()
@@ -107,7 +108,9 @@ class SiteRules(QueueTerms):
             return job
         job = self.site.fitted(job)
         if self._narrows and job.request.choices:
-            return self.site.asking(job, max(job.request.choices, key=int.bit_count), None, ())
+            parts = sorted(job.request.choices, key=int.bit_count, reverse=True)
+            alone = [self.site.asking(job, part, None, ()) for part in parts]
+            return next((one for one in alone if not why_never(self.ledger.space, one)), alone[0])
         return job
 
     def line_up(self, job: Job) -> Job | None:
