@@ -126,6 +126,7 @@ def test_the_command(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
     assert more["hour_saved_costs"] > 0
     assert saved > 0
     assert answer["left_out"] > 0, "jobs of more than an hour are refused"
+    assert [one["lost"] for one in (answer["baseline"], more, shorter)] == [0, 0, answer["left_out"]]
     assert shorter["hour_saved_costs"] is None
     assert {(one["kind"], one["name"]) for one in more["groups"]} >= {("partition", "gpu"), ("group", "course")}
     page = Path(answer["report"]).read_text()

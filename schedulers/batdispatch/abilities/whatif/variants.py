@@ -205,7 +205,9 @@ def _rows(workload: Workload) -> dict[str, int]:
 def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
     rows = _rows(workload)
     waits = {label: waits_in(FolderJobs(folder).logical, rows) for label, folder in runs.folders.items()}
-    ran = ~np.isnan(np.array([wait for wait, _ in waits.values()])).any(axis=0)
+    ran_with = {label: ~np.isnan(wait) for label, (wait, _) in waits.items()}
+    before = next(iter(ran_with.values()))
+    ran = np.logical_and.reduce(list(ran_with.values()))
     windows = [part[ran[part]] for part in _windows(workload)]
 
     def metric(name: str, chosen: Sequence[NDArray[np.int64]]) -> RunMetric:
@@ -233,7 +235,13 @@ def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
             groups.append(Group(kind, name, len(jobs), own))
     hours = float(np.ptp([job.submission for job in workload.jobs])) / 3600
     variants = [
-        Variant(label, len(runs.setups[label].nodes), float(wait[counted].mean()), float(wait[ran].sum()))
+        Variant(
+            label,
+            len(runs.setups[label].nodes),
+            float(wait[counted].mean()),
+            float(wait[ran].sum()),
+            int((before & ~ran_with[label]).sum()),
+        )
         for label, (wait, _) in waits.items()
     ]
     missing = len(rows) - int(ran.sum())
