@@ -208,6 +208,7 @@ def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
     ran_with = {label: ~np.isnan(wait) for label, (wait, _) in waits.items()}
     before = next(iter(ran_with.values()))
     ran = np.logical_and.reduce(list(ran_with.values()))
+    _check_ran(ran_with, np.concatenate(_windows(workload)))
     windows = [part[ran[part]] for part in _windows(workload)]
 
     def metric(name: str, chosen: Sequence[NDArray[np.int64]]) -> RunMetric:
@@ -259,6 +260,23 @@ def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
         folders=list(runs.folders.values()),
         period=None if dates is None else (dates.text(ends[0]), dates.text(ends[1])),
     )
+
+
+def _check_ran(ran_with: Mapping[str, NDArray[np.bool_]], counted: NDArray[np.int64]) -> None:
+    """Refuse variants of which nothing can be said.
+
+    Args:
+        ran_with: label -> whether each job ran with it.
+        counted: places of the jobs that count.
+
+    Raises:
+        InputError: none of these ran with one of them, or with all of them.
+    """
+    for label, ran in ran_with.items():
+        if not ran[counted].any():
+            raise InputError("none of the jobs that count runs with it, so there are no waits to compare", source=label)
+    if not np.logical_and.reduce(list(ran_with.values()))[counted].any():
+        raise InputError(f"no job that counts runs with all of them, so take fewer: {', '.join(ran_with)}")
 
 
 _MEASURES: dict[str, Callable[[Floats, Floats], float]] = {
