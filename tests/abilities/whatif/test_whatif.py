@@ -154,6 +154,52 @@ def test_variants_without_a_job_that_counts_are_refused() -> None:
         _check_ran({"x": np.array([True, False]), "y": np.array([False, True])}, np.arange(2))
 
 
+def test_runs_are_kept_or_made_anew_and_the_baseline_is_made_once(
+    site: made_up_site.MadeUpSite, tmp_path: Path
+) -> None:
+    class Heard(batdispatch.Listener):
+        def __init__(self) -> None:
+            self.labels: list[str] = []
+            self.done: list[int] = []
+
+        def kept(self, labels: Sequence[str]) -> None:
+            self.labels += labels
+
+        def progress(self, label: str, done: int, total: int) -> None:
+            if label == "baseline":
+                self.done.append(done)
+
+    def made(**more: Any) -> tuple[list[str], list[int], list[int]]:
+        heard = Heard()
+        asked(site, ["ordering=sjf"], out=tmp_path, listener=heard, processes=1, **more)
+        folders = (tmp_path / "baseline", tmp_path / "ordering=sjf")
+        return heard.labels, heard.done, [(folder / "result.json").stat().st_mtime_ns for folder in folders]
+
+    labels, done, first = made()
+    assert labels == []
+    labels, _, second = made()
+    assert labels == ["baseline", "ordering=sjf"]
+    assert second == first
+    labels, again, third = made(fresh=True)
+    assert labels == []
+    assert not set(third) & set(first)
+    assert len(again) == len(done) > 0
+    assert again == sorted(again)
+
+
+def test_sizes_of_a_machine_are_made_anew(tmp_path: Path) -> None:
+    examples = Path(batdispatch.__file__).parent / "examples"
+    times = []
+    for fresh in (False, False, True):
+        capacities(
+            *(examples / "demo64.json", "fcfs", (48, 64)),
+            **{"platform": examples / "flat64.xml", "out": tmp_path, "processes": 1, "fresh": fresh},
+        )
+        times.append([(tmp_path / f"fcfs-on-{size}-hosts" / "result.json").stat().st_mtime_ns for size in (48, 64)])
+    assert times[0] == times[1]
+    assert not set(times[1]) & set(times[2])
+
+
 def test_sizes_are_compared_like_anything_else(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
     answers = capacities(
         site.accounts, "easy,fcfs", (15, 20), slurm=str(site.slurm), time_zone="UTC", out=tmp_path, node_price=1.0

@@ -96,31 +96,34 @@ def what_if(
         specs = _specs(setups, site, base, inputs, out)
     workload = inputs.read()
 
-    def make(count: int) -> dict[str, Path]:
+    def make(count: int, made: int = 0) -> dict[str, Path]:
+        """Make the first runs, of which the very first ones are made already."""
         names = run_names(list(setups))[:count]
         folders, failures = compare(
             specs[:count],
             out,
             processes=processes,
             listener=listener,
-            fresh=fresh and count == 1,
+            fresh=fresh,
             workload=inputs.file,
             names=names,
             called=list(setups)[:count],
+            just_made=names[:made],
         )
         if failures:
             name, why = next(iter(failures.items()))
             raise SimulationError(f"{list(setups)[names.index(name)]}: {why}")
         return dict(zip(setups, folders, strict=False))
 
-    grade = _grade(imported, inputs, make(1)) if graded and imported is not None else None
+    alone = 1 if graded else 0
+    grade = _grade(imported, inputs, make(alone)) if alone and imported is not None else None
     if grade is not None and grade.grade == "D" and not anyway:
         raise InputError(
             "the baseline's grade is D, so its answers would say little of this site. " + " ".join(grade.lines())
             + " Mend the inputs (--slurm, --dispatcher), or go on (--anyway)",
             source=str(inputs.platform),
         )  # fmt: skip
-    return _outcome(workload, _Runs(setups, make(len(specs))), grade)
+    return _outcome(workload, _Runs(setups, make(len(specs), alone)), grade)
 
 
 def run_names(labels: Sequence[str]) -> list[str]:
