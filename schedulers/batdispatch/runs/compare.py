@@ -152,7 +152,8 @@ def by_log(
         # What imitates the site has its options.
         if one.site:
             options, how = inputs.options_by_log(one.name, one.all_options, imported)
-            told[f"{one.name}: {how}"] = None
+            if how:
+                told[f"{one.name}: {how}"] = None
             one = one._replace(site={**one.site, **options})
         found.append(one)
     for text in told:
