@@ -1,7 +1,10 @@
 """Why a log and simulations of its jobs are not alike: by hand on small logs, and on accounts of a real Slurm."""
 
+import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ import pytest
 import batdispatch
 from batdispatch import compare, report
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.runs.log_fairness import UNLIKE, idle_share
+from batdispatch.runs.log_fairness import UNLIKE, _capacity, idle_share
 
 PACKAGE = Path(batdispatch.__file__).parent
 HEAD = "; MaxProcs: 4\n; UnixStartTime: 1772438400\n"
@@ -69,7 +72,36 @@ def test_idle_share_by_hand(tmp_path: Path) -> None:
     assert idle_share(workload, unknown, 4) == 1.0
 
 
-def test_holds_of_real_accounts_are_named(tmp_path: Path) -> None:
+ONE_CORE = {"demand": {"core": 1}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "capacity"),
+    [
+        ([{}, {}], 4),
+        ([ONE_CORE, ONE_CORE], 8),
+        # Nodes and cores are not to be added up, and what else is asked for may be what is waited for.
+        ([ONE_CORE, {}], None),
+        ([ONE_CORE, {"demand": {"core": 2}}], None),
+        ([ONE_CORE, {"demand": {"core": 1, "memory": 500}}], None),
+        ([ONE_CORE, {**ONE_CORE, "per_node": {"gpu": 1}}], None),
+        ([{}, {"per_node": {"gpu": 1}}], None),
+    ],
+)
+def test_only_nodes_or_single_cores_are_counted(
+    asked: list[dict[str, Any]], capacity: int | None, tmp_path: Path
+) -> None:
+    jobs = [
+        {"id": str(at), "subtime": at, "res": 1, "walltime": 10, "profile": "p", **one} for at, one in enumerate(asked)
+    ]
+    path = tmp_path / "w.json"
+    path.write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 10}}}))
+    machine: Any = SimpleNamespace(size=4, shared={"core": 8})
+    assert _capacity(read_workload(path), machine) == capacity
+
+
+@pytest.mark.parametrize(("more", "named"), [("", True), (",gres/gpu=1", False)])
+def test_holds_of_real_accounts_are_named(more: str, named: bool, tmp_path: Path) -> None:
     """Some rows of a table that sacct could have printed: job 2 was held for ten minutes."""
     columns = (
         "JobID|User|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|NNodes|ReqTRES|AllocTRES|NodeList"
@@ -79,14 +111,14 @@ def test_holds_of_real_accounts_are_named(tmp_path: Path) -> None:
         end = start.replace("10:00", "10:20").replace("10:10", "10:30")
         rows.append(
             f"{number}|ada|p|2026-03-02T10:00:00|2026-03-02T{eligible}|2026-03-02T{start}|2026-03-02T{end}|1200|60|"
-            "COMPLETED|1|cpu=4,node=1|cpu=4,node=1|n0"
+            f"COMPLETED|1|cpu=4,node=1{more}|cpu=4,node=1{more}|n0"
         )
     path = tmp_path / "sacct.txt"
     path.write_text("\n".join([columns, *rows, ""]))
-    first, idle, last = warned(path, tmp_path / "out")
+    first, *idle, last = warned(path, tmp_path / "out")
     assert "of the jobs, 1 were eligible later than submitted" in first
     # Both ran on the node at a time, so it has 8 cores, and there was room for job 2 while it was held.
-    assert idle.startswith("in 100% of the time")
+    assert [one.startswith("in 100% of the time") for one in idle] == [True] * named
     assert last.startswith(LAST)
 
 

@@ -123,6 +123,8 @@ class SiteFiles(Protocol):
     ) -> tuple[dict[str, str], str]:
         """Return what the log tells of how the site schedules, as options of a dispatcher that has the files', and how.
 
+        Those that it has stay; the text is empty if nothing is added.
+
         Args:
             dispatcher: its name.
             options: all that it has, as texts, with those of the files.

@@ -152,7 +152,8 @@ def by_log(
         # What imitates the site has its options.
         if one.site:
             options, how = inputs.options_by_log(one.name, one.all_options, imported)
-            told[f"{one.name}: {how}"] = None
+            if how:
+                told[f"{one.name}: {how}"] = None
             one = one._replace(site={**one.site, **options})
         found.append(one)
     for text in told:
@@ -217,6 +218,7 @@ def compare(
     names: Sequence[str] | None = None,
     called: Sequence[str] | None = None,
     own: Mapping[str, Dispatcher] = {},
+    just_made: Collection[str] = (),
 ) -> tuple[list[Path], dict[str, str]]:
     """Execute runs, each into ``out/NAME``, and return the folders of the whole runs and the failures by name.
 
@@ -239,6 +241,7 @@ def compare(
         called: what people call each of them, which is bound to it (see `run_names`); None: their labels.
         own: label of a run -> the caller's object that decides in it. No other process knows its class, so these runs
             are made in this one, before the others.
+        just_made: names of runs that the same command has made already: they are kept, and nobody hears of that.
 
     Raises:
         InputError: a run's input is wrong, or another process is writing into a folder: then none can be compared.
@@ -255,9 +258,9 @@ def compare(
             workload, changed = prepare()
             named = named if changed is None else dict(zip(named, changed, strict=True))
         named = _counting_alike(named, {name for name, dispatcher in built.items() if dispatcher.needs_energy})
-        kept = [] if fresh else [name for name, spec in named.items() if is_made(spec, out / name)]
-        if kept:
-            listener.kept(kept)
+        kept = [name for name, spec in named.items() if (not fresh or name in just_made) and is_made(spec, out / name)]
+        if told := [name for name in kept if name not in just_made]:
+            listener.kept(told)
         # Those that take longest first, so that the last ones to end are short; equals as they were named.
         pending = sorted(((name, named[name]) for name in named if name not in kept), key=lambda run: -efforts[run[0]])
         if pending:

@@ -34,6 +34,8 @@ UNLIKE = (
 PATIENCE = 120.0
 #: Share of the time in which jobs waited that an idle machine is named from.
 IDLE = 0.1
+#: All that each unit of a job needs where machines are counted in cores.
+_ONE_CORE = (("core", 1),)
 
 
 def unfair_to_log(imported: ImportResult, machine: Machine) -> list[str]:
@@ -69,10 +71,16 @@ def unfair_to_log(imported: ImportResult, machine: Machine) -> list[str]:
 
 
 def _capacity(workload: Workload, machine: Machine) -> int | None:
-    """Return the machine in the units in which the jobs ask; None: there is no such number."""
-    if all(job.request.units_are_nodes for job in workload.jobs):
+    """Return the machine in the units in which the jobs ask; None: there is no such number.
+
+    There is none where they ask for more than nodes or single cores, since other things may be what they wait for.
+    """
+    requests = [job.request for job in workload.jobs]
+    if all(request.units_are_nodes and not request.stated for request in requests):
         return machine.size
-    return machine.shared.get("core")
+    if all(request.stated == _ONE_CORE for request in requests):
+        return machine.shared.get("core")
+    return None
 
 
 def idle_share(workload: Workload, starts: NDArray[np.float64], capacity: int) -> float:

@@ -130,6 +130,24 @@ def test_a_file_learned_of_the_whole_machine_is_of_no_partition(learned: Path) -
     assert "was learned of the whole machine, not of partition batch" in refused.err
 
 
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        (("--dispatcher", "esy"), "was learned with --dispatcher easy, not esy: give --accounts"),
+        (("--dispatcher", "fcfs"), "was learned with --dispatcher easy, not fcfs: give --accounts"),
+        (("--units", "cores"), "was learned with --units hosts, not cores: give --accounts"),
+    ],
+)
+def test_what_was_learned_otherwise_than_stated_is_refused(stated: tuple[str, str], said: str, learned: Path) -> None:
+    refused = ask("--learned", learned, *stated)
+    assert refused.status == 2
+    assert said in refused.err
+    # What it was learned with may be stated.
+    option = stated[0]
+    same = {"--dispatcher": "easy", "--units": "hosts"}[option]
+    assert ask("--learned", learned, option, same).out == ask("--learned", learned).out
+
+
 def test_one_job_is_told_with_what_it_waits_for(learned: Path) -> None:
     answer = ask("--learned", learned, "--job", "3")
     assert answer.status == 0

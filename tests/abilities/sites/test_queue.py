@@ -98,6 +98,19 @@ def test_jobs_that_wait_for_no_room_are_left_out_and_counted(changes: dict[str, 
     assert queue.left_out == {why: 1}
 
 
+@pytest.mark.parametrize("delimiter", [None, "|", ";"])
+@pytest.mark.parametrize("place", [0, 1, 5, 10])
+def test_the_column_of_nodes_or_reasons_may_stand_anywhere(delimiter: str | None, place: int, tmp_path: Path) -> None:
+    """``squeue -o '%R|%i|...'`` names it with brackets, which stand between no columns."""
+    names, cells = (line.split("|") for line in row().splitlines())
+    names.insert(place, "NODELIST(REASON)")
+    cells.insert(place, "(Resources)")
+    stands = " " if delimiter is None else delimiter
+    queue = written(tmp_path, f"{stands.join(names)}\n{stands.join(cells)}\n")
+    assert [(job.id, job.user, job.nodes, job.reason) for job in queue.jobs] == [("3", "root", 3, "Resources")]
+    assert queue.left_out == {}
+
+
 def test_no_limit_is_infinite(tmp_path: Path) -> None:
     assert math.isinf(written(tmp_path, row(TIME_LIMIT="UNLIMITED")).jobs[0].walltime)
 

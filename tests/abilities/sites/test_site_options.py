@@ -79,6 +79,24 @@ def test_comparisons(log: Path, stated: str) -> None:
     assert list(runs.values()) == [by_log(STATED[stated])]
 
 
+@pytest.mark.parametrize(
+    ("stated", "notes"),
+    [
+        ("phase=3", ["slurm-backfill: clock=0 (from when jobs came; sure)"]),
+        ("clock=5,phase=3", []),
+    ],
+)
+def test_what_people_state_is_not_said_to_come_from_accounts(log: Path, stated: str, notes: list[str]) -> None:
+    class Notes(batdispatch.Listener):
+        def note(self, text: str) -> None:
+            heard.append(text)
+
+    heard: list[str] = []
+    settings: dict[str, Any] = {"slurm": str(log.parent / "site"), "out": log.parent / "out", "report": False}
+    compare(log, named(stated, log), listener=Notes(), **settings)
+    assert [text for text in heard if text.startswith("slurm-backfill")] == notes
+
+
 @pytest.mark.parametrize("stated", STATED)
 def test_runs(log: Path, stated: str) -> None:
     settings: dict[str, Any] = {"slurm": str(log.parent / "site"), "log": True}

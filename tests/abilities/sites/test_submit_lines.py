@@ -140,7 +140,7 @@ def test_jobs_ask_for_what_their_submit_lines_say(tmp_path: Path, line: str, fie
     ("line", "remark"),
     [
         ("sbatch --begin=now+1hour a.sh", "have --begin in their submit line: see --submission"),
-        ("sbatch -p batch,long a.sh", "name several partitions (--partition): each runs in the first that fits"),
+        ("sbatch -p batch,long a.sh", "name several partitions (--partition)"),
         ("sbatch --gres=::: a.sh", "have --gres in their submit line that cannot be read: without these"),
         ("sbatch -w n1 a.sh", "name some of their nodes only (--nodelist): placed anywhere"),
     ],

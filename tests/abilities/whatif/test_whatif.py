@@ -18,13 +18,14 @@ from batdispatch.abilities.sites.doors.slurm.conf import read_conf
 from batdispatch.abilities.whatif.changes import Setup, setup_of, with_change, with_conf
 from batdispatch.abilities.whatif.fidelity.grade import grade_of
 from batdispatch.abilities.whatif.fidelity.waits import Waits
-from batdispatch.abilities.whatif.variants import run_names
+from batdispatch.abilities.whatif.variants import _check_ran, run_names
 from batdispatch.abilities.whatif.whatif import Answers, capacities
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.names import expand
 from batdispatch.core.machine.site import QueuesProperty
 from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms.generate import flat
 from batdispatch.inputs.sites import SiteNode, named_platform
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.numbers import durations
@@ -126,11 +127,77 @@ def test_the_command(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:
     assert more["hour_saved_costs"] > 0
     assert saved > 0
     assert answer["left_out"] > 0, "jobs of more than an hour are refused"
+    assert [one["lost"] for one in (answer["baseline"], more, shorter)] == [0, 0, answer["left_out"]]
     assert shorter["hour_saved_costs"] is None
     assert {(one["kind"], one["name"]) for one in more["groups"]} >= {("partition", "gpu"), ("group", "course")}
     page = Path(answer["report"]).read_text()
     assert "hosts+10%" in page
     assert "grade A" in page
+
+
+def test_a_size_on_which_no_job_runs_is_refused_by_its_name(tmp_path: Path) -> None:
+    jobs = [{"id": str(at), "subtime": at, "res": 2, "walltime": 9, "profile": "p"} for at in range(40)]
+    (tmp_path / "w.json").write_text(
+        json.dumps({"nb_res": 4, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 5}}})
+    )
+    platform = tmp_path / "p.xml"
+    platform.write_bytes(flat(4))
+    with pytest.raises(InputError, match=r"^fcfs on 1 hosts: none of the jobs that count runs with it"):
+        capacities(tmp_path / "w.json", "fcfs", (4, 1), platform=platform, out=tmp_path / "out", processes=1)
+
+
+def test_variants_without_a_job_that_counts_are_refused() -> None:
+    assert _check_ran({"baseline": np.array([True, True]), "x": np.array([True, False])}, np.arange(2)) is None
+    with pytest.raises(InputError, match=r"^x: none of the jobs that count runs with it"):
+        _check_ran({"baseline": np.array([True, True]), "x": np.array([True, False])}, np.array([1]))
+    with pytest.raises(InputError, match=r"no job that counts runs with all of them.*: x, y"):
+        _check_ran({"x": np.array([True, False]), "y": np.array([False, True])}, np.arange(2))
+
+
+def test_runs_are_kept_or_made_anew_and_the_baseline_is_made_once(
+    site: made_up_site.MadeUpSite, tmp_path: Path
+) -> None:
+    class Heard(batdispatch.Listener):
+        def __init__(self) -> None:
+            self.labels: list[str] = []
+            self.done: list[int] = []
+
+        def kept(self, labels: Sequence[str]) -> None:
+            self.labels += labels
+
+        def progress(self, label: str, done: int, total: int) -> None:
+            if label == "baseline":
+                self.done.append(done)
+
+    def made(**more: Any) -> tuple[list[str], list[int], list[int]]:
+        heard = Heard()
+        asked(site, ["ordering=sjf"], out=tmp_path, listener=heard, processes=1, **more)
+        folders = (tmp_path / "baseline", tmp_path / "ordering=sjf")
+        return heard.labels, heard.done, [(folder / "result.json").stat().st_mtime_ns for folder in folders]
+
+    labels, done, first = made()
+    assert labels == []
+    labels, _, second = made()
+    assert labels == ["baseline", "ordering=sjf"]
+    assert second == first
+    labels, again, third = made(fresh=True)
+    assert labels == []
+    assert not set(third) & set(first)
+    assert len(again) == len(done) > 0
+    assert again == sorted(again)
+
+
+def test_sizes_of_a_machine_are_made_anew(tmp_path: Path) -> None:
+    examples = Path(batdispatch.__file__).parent / "examples"
+    times = []
+    for fresh in (False, False, True):
+        capacities(
+            *(examples / "demo64.json", "fcfs", (48, 64)),
+            **{"platform": examples / "flat64.xml", "out": tmp_path, "processes": 1, "fresh": fresh},
+        )
+        times.append([(tmp_path / f"fcfs-on-{size}-hosts" / "result.json").stat().st_mtime_ns for size in (48, 64)])
+    assert times[0] == times[1]
+    assert not set(times[1]) & set(times[2])
 
 
 def test_sizes_are_compared_like_anything_else(site: made_up_site.MadeUpSite, tmp_path: Path) -> None:

@@ -76,6 +76,18 @@ def test_the_page_says_what_a_change_costs() -> None:
     assert "No price was found" in opening(only(told, 0, 2), 2.0).text
 
 
+@pytest.mark.parametrize(("lost", "said"), [(1, "1 job does not run any more"), (78, "78 jobs do not run any more")])
+def test_jobs_that_do_not_run_any_more_are_the_first_price(lost: int, said: str) -> None:
+    told = found()
+    more, filler = (variant._replace(lost=lost) for variant in told.variants[1:])
+    dearer = replace(told, variants=[told.variants[0], more, filler])
+    assert f"The price: {said} and 10 nodes more." in plain(opening(only(dearer, 0, 1)).text)
+    # All figures of those that run are better.
+    text = plain(opening(only(dearer, 0, 2)).text)
+    assert f"The price: {said}." in text
+    assert "No price" not in text
+
+
 def test_a_change_by_which_some_lose_is_not_without_price() -> None:
     waits = table("mean_waiting_time", 1.0, 9.0, 3.0).only([LABELS[0], LABELS[2]])
     text = opening(replace(only(found(), 0, 2), groups=[Group("size", "1", 40, waits)])).text

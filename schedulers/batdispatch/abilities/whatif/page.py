@@ -42,12 +42,14 @@ class Variant(NamedTuple):
         nodes: of the machine.
         mean_wait: of the jobs that count, s.
         total_wait: of all jobs that ran, s.
+        lost: jobs that ran with the baseline, and do not with this one.
     """
 
     label: str
     nodes: int
     mean_wait: float
     total_wait: float
+    lost: int = 0
 
 
 class Group(NamedTuple):
@@ -195,10 +197,14 @@ def _change(found: WhatIf, place: int) -> str:
 
 
 def _price(found: WhatIf, place: int, node_hour: float | None) -> str:
-    """Say what a change costs: nodes, and figures that are worse than the baseline's; empty: nothing was found."""
+    """Say what a change costs: jobs, nodes, figures that are worse than the baseline's; empty: nothing was found."""
     change = found.variants[place + 1]
     more = change.nodes - found.variants[0].nodes
-    costs = [f"{count_of(more, 'node')} more"] if more > 0 else []
+    costs = []
+    if change.lost:
+        costs.append(f"{count_of(change.lost, 'job')} {'does' if change.lost == 1 else 'do'} not run any more")
+    if more > 0:
+        costs.append(f"{count_of(more, 'node')} more")
     hour = None if node_hour is None else found.price_of_hour(change, node_hour)
     if hour is not None:
         costs.append(f"{hour:,.2f} for each hour of waiting saved")

@@ -96,31 +96,34 @@ def what_if(
         specs = _specs(setups, site, base, inputs, out)
     workload = inputs.read()
 
-    def make(count: int) -> dict[str, Path]:
+    def make(count: int, made: int = 0) -> dict[str, Path]:
+        """Make the first runs, of which the very first ones are made already."""
         names = run_names(list(setups))[:count]
         folders, failures = compare(
             specs[:count],
             out,
             processes=processes,
             listener=listener,
-            fresh=fresh and count == 1,
+            fresh=fresh,
             workload=inputs.file,
             names=names,
             called=list(setups)[:count],
+            just_made=names[:made],
         )
         if failures:
             name, why = next(iter(failures.items()))
             raise SimulationError(f"{list(setups)[names.index(name)]}: {why}")
         return dict(zip(setups, folders, strict=False))
 
-    grade = _grade(imported, inputs, make(1)) if graded and imported is not None else None
+    alone = 1 if graded else 0
+    grade = _grade(imported, inputs, make(alone)) if alone and imported is not None else None
     if grade is not None and grade.grade == "D" and not anyway:
         raise InputError(
             "the baseline's grade is D, so its answers would say little of this site. " + " ".join(grade.lines())
             + " Mend the inputs (--slurm, --dispatcher), or go on (--anyway)",
             source=str(inputs.platform),
         )  # fmt: skip
-    return _outcome(workload, _Runs(setups, make(len(specs))), grade)
+    return _outcome(workload, _Runs(setups, make(len(specs), alone)), grade)
 
 
 def run_names(labels: Sequence[str]) -> list[str]:
@@ -205,7 +208,10 @@ def _rows(workload: Workload) -> dict[str, int]:
 def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
     rows = _rows(workload)
     waits = {label: waits_in(FolderJobs(folder).logical, rows) for label, folder in runs.folders.items()}
-    ran = ~np.isnan(np.array([wait for wait, _ in waits.values()])).any(axis=0)
+    ran_with = {label: ~np.isnan(wait) for label, (wait, _) in waits.items()}
+    before = next(iter(ran_with.values()))
+    ran = np.logical_and.reduce(list(ran_with.values()))
+    _check_ran(ran_with, np.concatenate(_windows(workload)))
     windows = [part[ran[part]] for part in _windows(workload)]
 
     def metric(name: str, chosen: Sequence[NDArray[np.int64]]) -> RunMetric:
@@ -233,7 +239,13 @@ def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
             groups.append(Group(kind, name, len(jobs), own))
     hours = float(np.ptp([job.submission for job in workload.jobs])) / 3600
     variants = [
-        Variant(label, len(runs.setups[label].nodes), float(wait[counted].mean()), float(wait[ran].sum()))
+        Variant(
+            label,
+            len(runs.setups[label].nodes),
+            float(wait[counted].mean()),
+            float(wait[ran].sum()),
+            int((before & ~ran_with[label]).sum()),
+        )
         for label, (wait, _) in waits.items()
     ]
     missing = len(rows) - int(ran.sum())
@@ -251,6 +263,23 @@ def _outcome(workload: Workload, runs: _Runs, grade: Grade | None) -> WhatIf:
         folders=list(runs.folders.values()),
         period=None if dates is None else (dates.text(ends[0]), dates.text(ends[1])),
     )
+
+
+def _check_ran(ran_with: Mapping[str, NDArray[np.bool_]], counted: NDArray[np.int64]) -> None:
+    """Refuse variants of which nothing can be said.
+
+    Args:
+        ran_with: label -> whether each job ran with it.
+        counted: places of the jobs that count.
+
+    Raises:
+        InputError: none of these ran with one of them, or with all of them.
+    """
+    for label, ran in ran_with.items():
+        if not ran[counted].any():
+            raise InputError("none of the jobs that count runs with it, so there are no waits to compare", source=label)
+    if not np.logical_and.reduce(list(ran_with.values()))[counted].any():
+        raise InputError(f"no job that counts runs with all of them, so take fewer: {', '.join(ran_with)}")
 
 
 _MEASURES: dict[str, Callable[[Floats, Floats], float]] = {

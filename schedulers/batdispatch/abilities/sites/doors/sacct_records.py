@@ -279,7 +279,7 @@ class RecordReader:
             names = said["partition"].split(",")
             if extra.get("partition") in names:
                 extra["partitions"] = names
-                self._report.change("name several partitions (--partition): each runs in the first that fits", job)
+                self._report.change("name several partitions (--partition)", job)
 
     def _names(self, text: str) -> list[str]:
         """Return the names of a list of nodes; none if it cannot be read, as that of a file."""

@@ -19,6 +19,9 @@ from batdispatch.inputs.workloads.moments import Clock, time_zone
 from batdispatch.runs.inputs import Follow
 from batdispatch.runs.listener import Listener
 
+#: Decides where people state nobody.
+_DISPATCHER = "easy"
+
 
 class Past(NamedTuple):
     """What is known of a machine's past, and the simulations that take account of it."""
@@ -83,8 +86,9 @@ def _check(options: EtaOptions) -> None:
 def _of_run(options: EtaOptions, folder: Path) -> QueueEstimate:
     source = of_run(folder)
     now = options.at or 0.0
-    futures = Futures(options.dispatcher, source.units)
-    learned = learn(source.jobs, futures, dispatcher=options.dispatcher, unit=source.unit, now=now, seed=options.seed)
+    dispatcher = options.dispatcher or _DISPATCHER
+    futures = Futures(dispatcher, source.units)
+    learned = learn(source.jobs, futures, dispatcher=dispatcher, unit=source.unit, now=now, seed=options.seed)
     calendar = Calendar(source.begin or 0.0, source.zone)
     return estimate(History(source.jobs).at(now), futures, learned, options.seed, calendar, options.job)
 
@@ -101,16 +105,24 @@ def _past(options: EtaOptions, reading: LogReading, listener: Listener) -> Past:
                 f"was learned of {said}, not of partition {options.partition}: give --accounts to learn of that",
                 source=str(options.learned),
             )
+        stated = {"dispatcher": (options.dispatcher, learned.dispatcher), "units": (reading.units, learned.unit)}
+        for name, (wanted, said) in stated.items():
+            if wanted not in (None, said):
+                raise InputError(
+                    f"was learned with --{name} {said}, not {wanted}: give --accounts to learn with that",
+                    source=str(options.learned),
+                )
         return Past(learned, Futures(learned.dispatcher, learned.units), str(options.learned), None)
     follow: Follow = listener.progress
     source = of_accounts(options.accounts, reading, options.partition, options.machine, follow)
     listener.note(f"the machine has {source.units:,} {source.unit}: {source.why}")
-    futures = Futures(options.dispatcher, source.units)
+    dispatcher = options.dispatcher or _DISPATCHER
+    futures = Futures(dispatcher, source.units)
     until = float(source.jobs.submission[-1])
     learned = learn(
         source.jobs,
         futures,
-        dispatcher=options.dispatcher,
+        dispatcher=dispatcher,
         unit=source.unit,
         now=until,
         seed=options.seed,

@@ -25,7 +25,7 @@ class EtaOptions(msgspec.Struct, frozen=True, kw_only=True):
     partition: Count only the jobs of this partition; --machine is its size.
     machine: Let the machine have N hosts; with --units cores, N cores. By default, as many as the accounts say.
     dispatcher: Let this dispatcher decide in the simulated futures. It must have a compiled kernel: fcfs, filler, easy
-        or conservative, with most of their options.
+        or conservative, with most of their options. The default is easy; what was learned has one.
     job: Say it of this job only, why it waits, and what would let it start sooner. May be given several times.
     seed: Seed all random choices with this number. The same seed gives the same bytes.
     """
@@ -37,6 +37,6 @@ class EtaOptions(msgspec.Struct, frozen=True, kw_only=True):
     learned: Annotated[Path | None, Form("FILE", INPUTS)] = None
     partition: Annotated[str, Form("NAME", INPUTS)] = ""
     machine: Annotated[Annotated[int, Meta(ge=1, le=10_000_000)] | None, Form("N", INPUTS)] = None
-    dispatcher: Annotated[str, Form("NAME", DISPATCHER, offers="dispatchers")] = "easy"
+    dispatcher: Annotated[str | None, Form("NAME", DISPATCHER, offers="dispatchers")] = None
     job: Annotated[tuple[str, ...], Form("ID")] = ()
     seed: Annotated[Annotated[int, Meta(ge=0)], Form("N")] = 0

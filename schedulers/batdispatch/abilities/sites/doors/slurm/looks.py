@@ -22,7 +22,7 @@ _LOOKED_AT = 3.0
 
 
 def clocks_of(options: Mapping[str, str], origin: float, jobs: LogColumns, info: LogInfo) -> tuple[dict[str, str], str]:
-    """Return `clock` and `phase` of `slurm-backfill` by accounts, and how they are known; those that it has stay.
+    """Return `clock` and `phase` of `slurm-backfill` by accounts, and how they are known; empty: it has both.
 
     Args:
         options: all that the dispatcher has.
@@ -31,14 +31,15 @@ def clocks_of(options: Mapping[str, str], origin: float, jobs: LogColumns, info:
         info: what the accounts tell of them.
     """
     clock = origin % _HOUR
-    found, how = {"clock": f"{clock:g}"}, f"clock={clock:g} (from when jobs came; sure)"
+    found, why = {"clock": f"{clock:g}"}, {"clock": "from when jobs came; sure"}
     interval = float(options.get("interval", SlurmOptions().interval))
     ahead = first_ahead(jobs, info) if interval else math.nan
     if not math.isnan(ahead):
         # Accounts cut off what is less than a second.
         found["phase"] = f"{(ahead + 0.5) % interval:g}"
-        how += f", phase={found['phase']} (a job first ran ahead of another at {ahead:g} s; a guess)"
-    return {name: text for name, text in found.items() if name not in options}, how
+        why["phase"] = f"a job first ran ahead of another at {ahead:g} s; a guess"
+    told = {name: text for name, text in found.items() if name not in options}
+    return told, ", ".join(f"{name}={text} ({why[name]})" for name, text in told.items())
 
 
 def first_ahead(jobs: LogColumns, info: LogInfo) -> float:

@@ -49,7 +49,7 @@ _SCONTROL = {
     **{"cores": "NumCPUs", "limit": "TimeLimit", "submission": "SubmitTime", "start": "StartTime", "reason": "Reason"},
 }
 #: Columns of a table whose texts may hold anything, and what others look like.
-_FREE = frozenset({"NAME", "COMMAND", "WORK_DIR", "COMMENT", "REASON", "NODELIST(REASON)", "FEATURES"})
+_FREE = frozenset({"NAME", "COMMAND", "WORK_DIR", "COMMENT", "REASON", "NODELIST_REASON", "FEATURES"})
 _FORMS = {
     **{"JOBID": re.compile(r"\d[\d_\[\],%+:\-]*"), "STATE": re.compile(r"[A-Z_]+")},
     **dict.fromkeys(("NODES", "CPUS"), _COUNT),
@@ -261,7 +261,9 @@ def _wanted(clusters: list[str], cluster: str, source: str) -> str:
 
 def _columns_of(header: str) -> tuple[list[str], str | None]:
     """Return the names of a table's columns in capitals, and what stands between them; None: blanks."""
-    delimiter = delimiter_of(header.replace("NODELIST(REASON)", ""))
+    # Its brackets are no delimiter.
+    header = header.replace("NODELIST(REASON)", "NODELIST_REASON")
+    delimiter = delimiter_of(header)
     names = names_of(header) if delimiter else header.split()
     return [name.upper() for name in names], delimiter or None
 
