@@ -314,3 +314,14 @@ def test_no_job_is_slowed_down_beyond_the_limit_of_the_partition_that_it_is_left
         found = {row["job_id"]: (row["starting_time"], row["requested_time"]) for row in csv.DictReader(file)}
     end = found["1~2"] if slow else found["1"]
     assert end == (("2.000000", "110.000000") if slow else ("41.000000", "55.000000"))
+
+
+@pytest.mark.parametrize("dispatcher", ["dmr", "resizing[dispatcher=easy]"])
+def test_a_malleable_job_that_begins_on_one_host_grows_within_one_partition(tmp_path: Path, dispatcher: str) -> None:
+    """It prefers four hosts, of which `left` has one and `right` three."""
+    platform = machine({}, left={"hosts": ["h0"]}, right={"hosts": ["h[1-3]"]})
+    sizes = {"least": 1, "most": 4, "kind": "malleable", "steps": 100, "period": 1, "preferred": 4}
+    found = runs(tmp_path, dispatcher, platform, [job("0", 1, 100, partition="left,right", sizes=sizes)])
+    assert found["0"][1] in ("1", "2", "3")
+    assert set(found) == {"0", "0~2"}
+    assert found["0~2"][1] in ("1-2", "2-3", "1 3")

@@ -411,8 +411,9 @@ class Site:
         most = None if self._whole_hosts else most
         if job.request.nodes is not None and most is not None and job.request.nodes[1] <= most:
             most = None
-        # One node is always in one of the parts.
-        several = job.units > 1 and (job.request.nodes is None or job.request.nodes[1] > 1)
+        # One node is always in one of the parts, if it stays one.
+        units = job.units if sizes is None else max(job.units, sizes.most)
+        several = units > 1 and (job.request.nodes is None or job.request.nodes[1] > 1)
         choices = parts if len(parts) > 1 and several else ()
         return self.asking(job, mask, most, choices)
 
