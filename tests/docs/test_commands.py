@@ -37,7 +37,7 @@ NOT_RUN = {
     "sacct ": "needs a Slurm; tests/end_to_end/test_slurm.py asks a real one where there is one",
     "cat /var/spool/pbs/": "needs a PBS; tests/inputs/workloads/test_pbs.py has lines such as it writes",
     "batdispatch convert accounts.pbs": "needs the accounts of a PBS; tests/inputs/workloads/test_pbs.py has some",
-    "mkdir site": "makes the folder of what such commands print",
+    "mkdir ": "makes a folder for what scontrol prints",
     "scontrol ": "needs a Slurm; tests/abilities/sites/test_sites.py has files such as it prints",
     "batdispatch whatif accounts.txt": "needs a site's accounts; tests/abilities/whatif/test_whatif.py has some",
     "batdispatch compare accounts.txt --slurm": "needs a slurm.conf; tests/abilities/sites/test_sites.py has one",
