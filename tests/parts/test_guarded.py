@@ -189,7 +189,7 @@ def test_who_is_late_is_what_the_definition_says(tasks: list[Task], slack: float
 
 def test_no_job_is_late_before_the_floor_or_the_longest_wait_under_easy_and_that_is_the_threshold_told() -> None:
     guard = begun()
-    # EASY beside has seen no wait yet: who waits at all has waited too long.
+    # EASY beside has seen no wait yet: a job that waits at all has waited too long.
     first, second = came(guard, "a", 0.0, HOSTS, 90.0), came(guard, "b", 0.0, HOSTS, 90.0)
     assert guard.patience(second) == 0.0
     assert guard.is_late(second, 0.5)

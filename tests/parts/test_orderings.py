@@ -209,7 +209,7 @@ def test_who_waits_behind_late_jobs_is_told_the_first_of_them_and_how_many_more_
     ordering = make_ordering("late-first[after=10]")
     ordering.begin(ledger)
     told = []
-    # After 10 s nobody is late, then the first one is, and at 12.5 s the jobs that came at 0, 1 and 2 s.
+    # After 10 s no job is late, then the first one is, and at 12.5 s the jobs that came at 0, 1 and 2 s.
     for ledger.now in (10.0, 10.5, 12.5):
         told.append(why_behind(ledger, ordering, jobs[4], lambda job: job.walltime))
     late = "waits behind the late job w0!0"

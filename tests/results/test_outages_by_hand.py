@@ -17,7 +17,7 @@ OUTAGES = [
 def test_an_absence_counts_if_it_begins_in_the_time_that_is_looked_at() -> None:
     assert absences(OUTAGES, 100.0) == [(10.0, 20.0, 1), (30.0, 60.0, 2)]
     assert absences(OUTAGES, 30.0) == [(10.0, 20.0, 1)]
-    # Its own end is told, even if nobody looks at it.
+    # Its own end is told, even if it lies beyond that time.
     assert absences(OUTAGES, 31.0) == [(10.0, 20.0, 1), (30.0, 60.0, 2)]
 
 

@@ -144,7 +144,7 @@ def at_site(entrants: Sequence[Entrant], site: SiteFiles | None) -> list[Entrant
 def by_log(
     entrants: Sequence[Entrant], inputs: Inputs, imported: ImportedColumns | None, listener: Listener
 ) -> list[Entrant]:
-    """Return who takes part, those that imitate the simulated site with what its log tells of how it schedules, too."""
+    """Return the entrants; those that imitate the simulated site also have the options that its log tells."""
     if imported is None or inputs.site is None:
         return list(entrants)
     found, told = [], dict[str, None]()
@@ -167,7 +167,7 @@ def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[
     Objects keep their own.
 
     Raises:
-        InputError: nobody knows an option, or a file that one of them names is wrong.
+        InputError: no dispatcher knows an option, or a file that one of them names is wrong.
     """
     if not common:
         return list(entrants)
@@ -241,7 +241,7 @@ def compare(
         called: what people call each of them, which is bound to it (see `run_names`); None: their labels.
         own: label of a run -> the caller's object that decides in it. No other process knows its class, so these runs
             are made in this one, before the others.
-        just_made: names of runs that the same command has made already: they are kept, and nobody hears of that.
+        just_made: names of runs that the same command has made already: they are kept without a word.
 
     Raises:
         InputError: a run's input is wrong, or another process is writing into a folder: then none can be compared.

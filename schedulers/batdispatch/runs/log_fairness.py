@@ -1,4 +1,4 @@
-"""In what a log and simulations of its jobs are not alike, so that their waits cannot be compared fairly."""
+"""Differences between a log and simulations of its jobs that make a comparison of their waits unfair."""
 
 from __future__ import annotations
 

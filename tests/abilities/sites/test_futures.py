@@ -520,7 +520,7 @@ def test_a_trial_of_a_jobs_own_request_gives_the_estimate(seed: int) -> None:
     assert len(waiting.ids)
     for row, units in enumerate(waiting.units.tolist()):
         assert trials.median(row, units, float(waiting.walltime[row])) == every[row, 2]
-    # What is tried is tried on a copy.
+    # Trials change a copy.
     before = waiting.units.copy()
     trials.median(0, 1, 60.0)
     np.testing.assert_array_equal(waiting.units, before)
@@ -555,7 +555,7 @@ def busy_history() -> JobRows:
             UNITS,
             "11 of its 21 jobs are of users whom the history does not know",
         ),
-        # Accounts without users know nobody.
+        # Accounts without users know no user.
         ({"users": np.array([""] * 20, dtype=object)}, UNITS, ""),
         ({"units": np.full(20, 9)}, UNITS, "its jobs are of other sizes"),
         ({"walltime": np.full(20, 601.0)}, UNITS, "its jobs have other walltimes"),
@@ -577,7 +577,7 @@ def busy_history() -> JobRows:
         ({}, 9, ""),
         # One of them asks for five hosts, which are not free.
         ({"units": np.array([5] + [2] * 19)}, 6, ""),
-        # Whoever came two minutes ago may yet start.
+        # A job that came two minutes ago may yet start.
         ({"submission": np.full(20, 3881.0)}, 6, ""),
     ],
 )
@@ -670,7 +670,7 @@ def test_a_reason_names_what_all_that_came_before_ask_for() -> None:
     waiting = rows_of("u", [1.0] * 3, [1.0] * 3)._replace(units=np.array([3, 2, 4]))
     said = "short of hosts: 1 hosts free, 4 asked for; 2 jobs that came before it wait for 5 hosts"
     assert _reason(waiting, 2, 1, UNITS, "hosts") == said
-    # What asks for all that is free has room.
+    # A job that asks for all that is free has room.
     assert _reason(waiting, 0, 3, UNITS, "hosts") == "room for it: 3 hosts free, 3 asked for"
     assert _reason(waiting, 0, 2, UNITS, "hosts") == "short of hosts: 2 hosts free, 3 asked for"
 

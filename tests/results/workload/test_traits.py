@@ -125,7 +125,7 @@ def test_users() -> None:
 
 
 def test_half_of_the_work_is_half_of_what_jobs_with_users_do() -> None:
-    # 60 of 100 s are nobody's. Of the other 40 s, half is 20 s, which cy and ada do together, and cy does not alone.
+    # Of 100 s, 60 have no user. Of the other 40 s, half is 20 s, which cy and ada do together, and cy does not alone.
     seconds = {"": 60.0, "ada": 10.0, "bob": 9.0, "cy": 12.0, "dan": 9.0}
     jobs = [(float(place), 1, took, took, user) for place, (user, took) in enumerate(seconds.items())]
     assert Traits(workload_of(*jobs)).users_of_half() == 2

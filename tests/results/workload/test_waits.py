@@ -1,4 +1,4 @@
-"""Who waited in a log: the tables of `workload show`, held against lines that share nothing with the code."""
+"""Waits in a log: the tables of `workload show`, held against lines that share nothing with the code."""
 
 import csv
 import datetime

@@ -17,7 +17,7 @@ Unit = Literal["s", "min", "h", "d"]
 
 
 class RequestQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """A law, and who is to say what to ask for.
+    """A law, and the request sequence that it is asked with.
 
     law: Ask for a run time of this law, such as tnorm:0,20,8,2.
     unit: Read the law's times in this unit.

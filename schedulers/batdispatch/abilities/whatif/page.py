@@ -157,7 +157,7 @@ def _period(found: WhatIf) -> str:
 
 
 def opening(found: WhatIf, node_hour: float | None = None) -> Opening:
-    """Return what comes first: what the first change does to waits, its price, which one does most, and who loses.
+    """Return the first sentences: waits under the first change, its price, the best change, and the groups that lose.
 
     Args:
         found: what came of the changes.

@@ -1,4 +1,4 @@
-"""Which partition and account a job belongs to, by the fields that its log gave it."""
+"""The partition and the account of a job, by the fields that its log gave it."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ class WorkloadFile:
         return self._told
 
     def fields(self, *names: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the id of each job and some fields that only somebody else reads, None where a job has none.
+        """Yield the id of each job and some fields that the reader of jobs leaves alone, None where a job has none.
 
         Raises:
             InputError: the file is read again, and has changed.

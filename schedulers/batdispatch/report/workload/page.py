@@ -65,7 +65,7 @@ def page(
         pictures: what there is to see.
         distributions: the table below these.
         footer: what words mean.
-        waits: the table of who waited in the log.
+        waits: the table of waits in the log.
         users: rows of users.
         unlisted: how many more there are.
         account: what was left out of a log, and why.

@@ -19,7 +19,7 @@ from batdispatch.inputs.workloads.moments import Clock, time_zone
 from batdispatch.runs.inputs import Follow
 from batdispatch.runs.listener import Listener
 
-#: Decides where people state nobody.
+#: The dispatcher that is simulated if none is stated.
 _DISPATCHER = "easy"
 
 

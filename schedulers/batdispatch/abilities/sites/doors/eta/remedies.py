@@ -1,4 +1,4 @@
-"""What would let a waiting job start sooner: fewer units or a shorter walltime, each simulated in the same futures."""
+"""Ways to let a waiting job start sooner: fewer units or a shorter walltime, each simulated in the same futures."""
 
 from __future__ import annotations
 
